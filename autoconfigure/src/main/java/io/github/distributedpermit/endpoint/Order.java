@@ -3,6 +3,8 @@ package io.github.distributedpermit.endpoint;
 import java.time.Duration;
 import java.util.Locale;
 import java.util.function.Function;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 import org.springframework.boot.actuate.endpoint.InvalidEndpointRequestException;
 import org.springframework.boot.convert.DurationStyle;
@@ -29,6 +31,10 @@ record Order(
         Duration lasts,
         boolean create,
         String by) {
+
+    /** Such as {@code 1d12h} or {@code 9m30s}. */
+    private static final Pattern UNITS =
+            Pattern.compile("(?<days>\\d+d)?(?<time>(?=\\d)(\\d+h)?(\\d+m)?(\\d+s)?)", Pattern.CASE_INSENSITIVE);
 
     static Order of(
             @Nullable String key,
@@ -59,13 +65,20 @@ record Order(
     }
 
     private static Duration lasts(@Nullable String value) {
-        Duration lasts = read("lasts", "a time such as 30m, 8h or PT30M", value, DurationStyle::detectAndParse);
+        Duration lasts = read("lasts", "a time such as 30m, 9m30s, 8h or PT30M", value, Order::time);
         if (lasts != null && (lasts.toMillis() < 1_000 || lasts.toDays() > 366)) {
             throw new InvalidEndpointRequestException(
                     "lasts is " + value,
                     "'lasts' has to be from 1s to 366d; leave it out for a limit that does not end by itself");
         }
         return lasts == null ? Duration.ZERO : lasts;
+    }
+
+    /** What Spring Boot reads, and several units one after another. */
+    private static Duration time(String value) {
+        Matcher units = UNITS.matcher(value);
+        return DurationStyle.detectAndParse(
+                units.matches() ? "P" + text(units.group("days")) + "T" + units.group("time") : value);
     }
 
     private static <T> @Nullable T read(String name, String form, @Nullable String value, Function<String, T> reader) {

@@ -14,10 +14,11 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
 import java.util.stream.IntStream;
+import org.jspecify.annotations.Nullable;
 
 /**
  * What the calls of this instance did in the last hour, by permit name: the most permits that they held, the most of them that waited,
- * and how many were rejected, in each half minute. In memory only: 1.8 KB for a name that was used in that hour, of
+ * and how many were rejected, in each half minute. In memory only: 2.1 KB for a name that was used in that hour, of
  * {@value #MOST} names at most. Thread-safe.
  */
 public final class PermitHistory implements PermitObserver {
@@ -63,20 +64,29 @@ public final class PermitHistory implements PermitObserver {
 
     @Override
     public void rejected(PermitCall call, Reason reason, Duration waited) {
-        note(call.name(), slot(), 0, 0, 1);
+        Track track = note(call.name(), slot(), 0, 0, 1);
+        if (track != null) {
+            track.rejectedLately.add(nanoTime.getAsLong() - origin);
+        }
     }
 
-    private void note(String name, long slot, int holding, int waiting, int rejected) {
+    @Override
+    public void failed(PermitCall call, Throwable cause, Duration waited) {
+        Track track = note(call.name(), slot(), 0, 0, 0);
+        if (track != null) {
+            track.failedLately.add(nanoTime.getAsLong() - origin);
+        }
+    }
+
+    private @Nullable Track note(String name, long slot, int holding, int waiting, int rejected) {
         Track track = tracks.get(name);
         if (track == null && tracks.size() < MOST) {
             track = tracks.computeIfAbsent(name, absent -> new Track());
         }
         if (track != null) {
             track.note(slot, holding, waiting, rejected);
-            if (rejected > 0) {
-                track.minute.add(rejected, nanoTime.getAsLong() - origin);
-            }
         }
+        return track;
     }
 
     /** The oldest first; the last one is of the present half minute. */
@@ -87,7 +97,13 @@ public final class PermitHistory implements PermitObserver {
     /** How many calls of a name were rejected in the last minute. */
     int rejectedLately(String name) {
         Track track = tracks.get(name);
-        return track == null ? 0 : track.minute.sum(nanoTime.getAsLong() - origin);
+        return track == null ? 0 : track.rejectedLately.sum(nanoTime.getAsLong() - origin);
+    }
+
+    /** How many calls of a name ended in the last minute because the store failed. */
+    int failedLately(String name) {
+        Track track = tracks.get(name);
+        return track == null ? 0 : track.failedLately.sum(nanoTime.getAsLong() - origin);
     }
 
     private long slot() {
@@ -100,7 +116,8 @@ public final class PermitHistory implements PermitObserver {
         private final int[] holding = new int[SLOTS];
         private final int[] waiting = new int[SLOTS];
         private final int[] rejected = new int[SLOTS];
-        private final LastMinute minute = new LastMinute();
+        private final LastMinute rejectedLately = new LastMinute();
+        private final LastMinute failedLately = new LastMinute();
         private long last;
         private long used;
 
@@ -142,7 +159,7 @@ public final class PermitHistory implements PermitObserver {
         }
     }
 
-    /** The rejected calls of the last minute, in parts of a second. */
+    /** How many calls there were in the last minute, in parts of a second. */
     private static final class LastMinute {
 
         private static final int PARTS = 60;
@@ -150,9 +167,9 @@ public final class PermitHistory implements PermitObserver {
         private final int[] counts = new int[PARTS];
         private long last;
 
-        synchronized void add(int calls, long nanos) {
+        synchronized void add(long nanos) {
             advance(nanos);
-            counts[(int) (last % PARTS)] += calls;
+            counts[(int) (last % PARTS)]++;
         }
 
         synchronized int sum(long nanos) {

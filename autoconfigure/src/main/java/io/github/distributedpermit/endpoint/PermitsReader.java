@@ -7,6 +7,7 @@ import io.github.distributedpermit.endpoint.PermitsView.Detail;
 import io.github.distributedpermit.endpoint.PermitsView.Fleet;
 import io.github.distributedpermit.endpoint.PermitsView.Instance;
 import io.github.distributedpermit.endpoint.PermitsView.Key;
+import io.github.distributedpermit.endpoint.PermitsView.Lease;
 import io.github.distributedpermit.endpoint.PermitsView.MemberRow;
 import io.github.distributedpermit.endpoint.PermitsView.OperatorLimit;
 import io.github.distributedpermit.endpoint.PermitsView.Paused;
@@ -29,6 +30,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.Collections;
 import java.util.Comparator;
 import java.util.HashMap;
@@ -53,6 +55,7 @@ final class PermitsReader {
     static final int MOST_MEMBERS = 500;
     static final int MOST_CALLS = 500;
 
+    private static final int MOST_LEASES = 20;
     private static final int MOST_FRAMES = 100;
     private static final String PAUSE = "pause";
 
@@ -121,7 +124,23 @@ final class PermitsReader {
                         .filter(Objects::nonNull)
                         .findFirst()
                         .orElse(null),
+                shortestLeases(states.values()),
                 events);
+    }
+
+    /** An instance that hangs is among them. Empty in stores that keep members alive by a session. */
+    private List<Lease> shortestLeases(Collection<KeyState> keys) {
+        Map<String, Lease> shortest = new HashMap<>();
+        keys.forEach(key -> key.members()
+                .forEach(member -> member.leaseLeft()
+                        .ifPresent(left -> shortest.merge(
+                                member.member(),
+                                new Lease(member.member(), name(member), key.key(), left.toMillis()),
+                                (one, other) -> one.leaseLeftMillis() <= other.leaseLeftMillis() ? one : other))));
+        return shortest.values().stream()
+                .sorted(Comparator.comparingLong(Lease::leaseLeftMillis))
+                .limit(MOST_LEASES)
+                .toList();
     }
 
     private static Map<String, KeyState> states(List<Inspected> inspected) {
@@ -191,6 +210,7 @@ final class PermitsReader {
                         .map(this::ago)
                         .orElse(null),
                 history.rejectedLately(definition.name()),
+                history.failedLately(definition.name()),
                 fleet(definition, keys.isEmpty() ? Set.of(usual) : keys, states, waiting));
     }
 
@@ -420,12 +440,15 @@ final class PermitsReader {
         return member.member().equals(permits.member().id());
     }
 
+    private @Nullable String name(MemberState member) {
+        return isSelf(member) ? permits.member().name() : member.name().orElse(null);
+    }
+
     private MemberRow row(MemberState member, int position, List<CallView> calls) {
         boolean self = isSelf(member);
-        String name = self ? permits.member().name() : member.name().orElse(null);
         return new MemberRow(
                 member.member(),
-                name,
+                name(member),
                 self,
                 member.permits(),
                 member.wanted(),

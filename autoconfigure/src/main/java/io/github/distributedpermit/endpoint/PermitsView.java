@@ -18,6 +18,7 @@ import org.springframework.boot.actuate.endpoint.OperationResponseBody;
  * @param permits by name, in alphabetical order
  * @param truncated whether there are more names than are listed
  * @param problem why the store did not answer for each permit; those for which it did not have no {@code limit}
+ * @param shortestLeases of each member the lease that ends first, over all keys that were read, the shortest first
  * @param events the last that this instance has seen, newest first
  */
 @JsonInclude(JsonInclude.Include.NON_NULL)
@@ -29,8 +30,20 @@ public record PermitsView(
         List<Summary> permits,
         boolean truncated,
         @Nullable String problem,
+        List<Lease> shortestLeases,
         List<Event> events)
         implements OperationResponseBody {
+
+    /**
+     * A member that renews what it has, or does not.
+     *
+     * @param member its id
+     * @param name its readable name, if the store has it
+     * @param key of the record
+     * @param leaseLeftMillis how long the record outlives the member's last claim of that key
+     */
+    @JsonInclude(JsonInclude.Include.NON_NULL)
+    public record Lease(String member, @Nullable String name, String key, long leaseLeftMillis) {}
 
     /**
      * What happened.
@@ -120,7 +133,8 @@ public record PermitsView(
      * @param waiting calls of this instance that wait, over all keys
      * @param runningLost calls of this instance that run although their permits were lost, over all keys
      * @param holdingSince since when the call of this instance holds its permits that has held them for the longest; {@code null} if none does
-     * @param rejectedLately calls of this instance that got no permit, in the last minute
+     * @param rejectedLately calls of this instance that got no permit although the store answered, in the last minute
+     * @param failedLately calls of this instance that ended because the store failed, in the last minute
      * @param fleet what the store has for all instances; {@code null} if it did not answer, or if calls do not ask it
      */
     @JsonInclude(JsonInclude.Include.NON_NULL)
@@ -138,6 +152,7 @@ public record PermitsView(
             int runningLost,
             @Nullable Instant holdingSince,
             int rejectedLately,
+            int failedLately,
             @Nullable Fleet fleet) {}
 
     /**

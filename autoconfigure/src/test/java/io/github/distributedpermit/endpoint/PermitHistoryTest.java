@@ -62,6 +62,20 @@ class PermitHistoryTest {
         assertThat(history.rejectedLately("b")).isZero();
     }
 
+    @Test
+    void failedCallsOfTheLastMinuteAreCountedApart() {
+        reject("a", 1);
+        for (int i = 0; i < 3; i++) {
+            history.failed(new StubCall("a", 1), new IllegalStateException("no answer"), Duration.ZERO);
+        }
+        assertThat(history.failedLately("a")).isEqualTo(3);
+        assertThat(history.rejectedLately("a")).isEqualTo(1);
+        assertThat(history.of("a").rejected()).endsWith(1);
+        assertThat(history.failedLately("b")).isZero();
+        pass(Duration.ofMinutes(1));
+        assertThat(history.failedLately("a")).isZero();
+    }
+
     /** Names may be made by users at run time. */
     @Test
     void namesAreBoundedAndForgottenAfterAnHour() {

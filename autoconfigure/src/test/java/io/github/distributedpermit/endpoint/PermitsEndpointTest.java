@@ -244,6 +244,8 @@ class PermitsEndpointTest {
                     "report-export",
                     "{\"limit\": 1, \"lasts\": \"long\"}",
                     "'lasts' has to be a time such as 30m");
+            refused(context, "report-export", "{\"limit\": 1, \"lasts\": \"9m30\"}", "such as 30m, 9m30s");
+            refused(context, "report-export", "{\"limit\": 1, \"lasts\": \"99999999999999999999h9m\"}", "'lasts' has");
             refused(context, "report-export", "{\"limit\": 1, \"lasts\": \"0s\"}", "'lasts' has to be from 1s");
             refused(context, "report-export", "{\"limit\": 1, \"key\": \"report-exprot\"}", "add \\\"create\\\": true");
             refused(context, "per-tenant", "{\"limit\": 1}", "give 'key'");
@@ -644,6 +646,7 @@ class PermitsEndpointTest {
                     get(context, "permits").at("/permits/2/fleet/waiting").asInt() == 2);
             JsonNode row = get(context, "permits").at("/permits/2");
             assertThat(row.at("/rejectedLately").asInt()).isEqualTo(4);
+            assertThat(row.at("/failedLately").asInt()).isZero();
             assertThat(row.at("/fleet/waiting").asInt())
                     .isEqualTo(row.at("/waiting").asInt());
             await().until(() -> get(context, "permits").at("/permits/2").has("holdingSince"));
@@ -696,7 +699,7 @@ class PermitsEndpointTest {
                     context,
                     "POST",
                     "permits",
-                    "{\"pause\": true, \"name\": \"report-export\", \"lasts\": \"30m\", \"reason\": \"the partner is down\"}");
+                    "{\"pause\": true, \"name\": \"report-export\", \"lasts\": \"1d9m30s\", \"reason\": \"the partner is down\"}");
             assertThat(answer.statusCode()).as(answer.body()).isEqualTo(200);
             assertThat(JSON.readTree(answer.body()).at("/name").asString()).isEqualTo("report-export");
             JsonNode paused = get(context, "permits/report-export").at("/paused/0");
@@ -706,7 +709,7 @@ class PermitsEndpointTest {
             assertThat(Duration.between(
                             Instant.parse(paused.at("/since").asString()),
                             Instant.parse(paused.at("/until").asString())))
-                    .isEqualTo(Duration.ofMinutes(30));
+                    .isEqualTo(Duration.ofDays(1).plusMinutes(9).plusSeconds(30));
             Permits permits = context.getBean(Permits.class);
             PermitRequest impatient = PermitRequest.of("report-export").withoutWaiting();
             assertThatExceptionOfType(PermitRejectedException.class)

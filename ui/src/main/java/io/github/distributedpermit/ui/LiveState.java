@@ -45,6 +45,7 @@ public record LiveState(
      * @param all how many permits have a name with the text that was asked for
      * @param truncated whether there are more, which are found with another text
      * @param problem why the store did not answer for each permit
+     * @param shortestLeases of each member, over all keys that were read
      */
     public record Page(
             @Nullable String application,
@@ -52,5 +53,6 @@ public record LiveState(
             int from,
             int all,
             boolean truncated,
-            @Nullable String problem) {}
+            @Nullable String problem,
+            List<PermitsView.Lease> shortestLeases) {}
 }

@@ -61,7 +61,13 @@ final class LiveStates {
                 .limit(ROWS)
                 .toList();
         LiveState.Page page = new LiveState.Page(
-                view.application(), rows, first, view.permits().size(), view.truncated(), view.problem());
+                view.application(),
+                rows,
+                first,
+                view.permits().size(),
+                view.truncated(),
+                view.problem(),
+                view.shortestLeases());
         return new LiveState(clock.instant(), settings, view.store(), view.instance(), view.events(), page, null);
     }
 

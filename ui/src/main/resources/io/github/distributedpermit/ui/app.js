@@ -138,13 +138,14 @@
     if (problem && unread.length) {
       const before = known.get('\n' + filter + from);
       silentStore(state.store, problem, before && before.at);
-      if (before) return drawRows(before.state.list.permits);
+      const here = new Map(permits.map(p => [p.name, p])); // what this instance knows itself is shown as it is now
+      if (before) return drawRows(before.state.list.permits.map(p => ({ ...(here.get(p.name) || p), fleet: p.fleet, limitSource: p.limitSource, overrides: p.overrides, paused: p.paused })));
     } else {
       stale(null);
       known.set('\n' + filter + from, { state, at: answeredAt });
     }
     from = first;
-    text('list-text', 'The fullest first. Use and waiting calls are those of all instances, as far as the store has them; the longest hold and rejected calls are those of this instance.'
+    text('list-text', 'The fullest first. Use and waiting calls are those of all instances, as far as the store has them; the longest hold, rejected and failed calls are those of this instance.'
       + (truncated ? ' Of more than ' + all + ' permits these are shown: a part of the name finds others.' : ''));
     text('range', all ? first + 1 + '–' + (first + permits.length) + ' of ' + all : '');
     $('previous').disabled = !first;
@@ -165,7 +166,7 @@
         : [p.limitSource === undefined || p.statedLimit !== undefined ? 'unknown' : 'no limit'];
       const wait = f && f.waitingSince ? (f.waitingSinceUnknown ? '≥ ' : '') + span(age(f.waitingSince)) : f && f.waitingSinceUnknown ? 'unknown' : '–';
       // calls that a pause holds back ask the store for nothing
-      return row('list', [[to], use, f && !p.paused ? f.waiting : p.waiting + ' here', wait, p.holdingSince ? span(age(p.holdingSince)) : '–', p.rejectedLately, chips(words)]);
+      return row('list', [[to], use, f && !p.paused ? f.waiting : p.waiting + ' here', wait, p.holdingSince ? span(age(p.holdingSince)) : '–', p.rejectedLately, [p.failedLately ? el('b', 'bad', p.failedLately) : '0'], chips(words)]);
     }), filter ? 'No permit has such a name.' : 'There are no permits.');
   }
 
@@ -184,9 +185,9 @@
     // the limit of a key that is not in use yet can be set too; most permits have one key, with the name of the permit
     const idle = { key: key === null ? name : key, members: [], calls: [], idle: true };
     const fresh = key !== null ? d.keys.find(k => k.key === key) || idle : d.keys.length === 1 ? d.keys[0] : d.keys.length ? null : idle;
-    problem([grace(d.store), d.hint, fresh && !fresh.problem ? silences(fresh) : ''].filter(Boolean).join(' '));
+    problem([grace(d.store), d.hint, fresh && !fresh.problem ? silences(fresh.members) : ''].filter(Boolean).join(' '));
     show('keys-section', key === null);
-    drawPause("permit '" + d.name + "'", d.paused || []);
+    drawPause("permit '" + d.name + "'", d.paused || [], d.keys.map(k => k.problem && known.has(k.key) ? known.get(k.key).state : k).filter(k => k.override && k.override.limit === 0).map(k => k.key));
     show('key-view', fresh !== null);
     show('calls-section', fresh !== null);
     show('history-section', true);
@@ -204,13 +205,13 @@
 
   // An instance renews what it has in each third of its lease, so one that has not for longer is stuck, or does not reach the store. Its
   // lease is at least as long as the most that was seen to be left of it.
-  function silence(k, m) {
-    const of = k.key + '\n' + m.member, most = Math.max(leases.get(of) || 0, m.leaseLeftMillis || 0), silent = most - m.leaseLeftMillis;
-    leases.set(of, most);
+  function silence(m) {
+    const most = Math.max(leases.get(m.member) || 0, m.leaseLeftMillis || 0), silent = most - m.leaseLeftMillis;
+    leases.set(m.member, most);
     return silent > most / 3 + 1000 ? silent : 0;
   }
-  const silences = k => k.members.map(m => [m, silence(k, m)]).filter(([, silent]) => silent)
-    .map(([m, silent]) => (m.name || m.member) + ' has sent no claim for at least ' + span(silent) + ': it hangs, or does not reach the store.').slice(0, 5).join(' ');
+  const silences = members => members.map(m => [m, silence(m)]).filter(([, silent]) => silent)
+    .map(([m, silent]) => (m.name || m.member) + ' has sent no claim' + (m.key ? ' for ' + m.key : '') + ' for at least ' + span(silent) + ': it hangs, or does not reach the store.').slice(0, 5).join(' ');
 
   function drawKeys(d) {
     text('keys-text', d.keys.length ? 'Those that calls of this instance use. The field shows any other one.' : 'No key of this permit is known to this instance. Others may use keys: look one up.');
@@ -298,7 +299,7 @@
     $('queue').replaceChildren(...dots);
     text('queue-text', state.permit.paused ? plural(k.waiting, 'call of this instance waits', 'calls of this instance wait') + ' until the pause ends; those of others are not known here.'
       : k.waiting === 0 ? 'No call waits.'
-      : plural(k.waiting, 'call', 'calls') + ' of ' + plural(queue.length, 'instance', 'instances') + (k.waiting === 1 ? ' waits' : ' wait') + ', in the order in which the instances are served.');
+      : plural(k.waiting, 'call', 'calls') + ' of ' + (queue.length ? plural(queue.length, 'instance', 'instances') : 'this instance') + (k.waiting === 1 ? ' waits' : ' wait') + ', in the order in which the instances are served.');
   }
 
   function drawMembers(k, unknown, one, self) {
@@ -338,13 +339,14 @@
 
   const pauses = paused => paused.map(p => ' All calls of ' + p.what + ' are paused.' + terms(p)).join('');
   // the pause of the permit that is shown, or of the application
-  function drawPause(what, paused) {
+  function drawPause(what, paused, zero = []) {
     const writable = state.settings.writable;
     show('pause-section', what !== null);
     if (what === null) return;
     text('pause-title', 'Pause of ' + what);
-    text('pauses', (pauses(paused).trim() || 'No pause is known to this instance.'));
+    text('pauses', pauses(paused).trim() || (zero.length ? 'Paused by a limit of the key ' + zero.slice(0, 5).join(', ') + ', not by a pause of all calls: use Lift at the limit of the key.' : 'No pause is known to this instance.'));
     for (const e of $('pause-form').elements) e.disabled = !writable;
+    show('resume-all', paused.length > 0 || !zero.length); // it would not lift the limit of a key
     $('pause-form').dataset.what = what;
   }
 
@@ -368,7 +370,7 @@
   function drawEvents() {
     show('events-section', true);
     fill('events', state.events.filter(e => name === null || !e.key || !shown || e.key === shown.key).slice(0, ROWS)
-      .map(e => row('events', [span(age(e.at)), e.key || 'all', e.text + (e.count > 1 ? ' ×' + e.count : '')])), 'This instance has seen none since its start.');
+      .map(e => row('events', [span(age(e.at)), e.key || 'all', e.text + (e.kind === 'loss' && e.count > 1 ? ' ×' + e.count : '')])), 'This instance has seen none since its start.');
   }
 
   function drawHistory(d) {
@@ -412,7 +414,7 @@
   function draw() {
     if (name === null) {
       for (const id of ['keys-section', 'key-view', 'history-section', 'calls-section', 'lost']) show(id, false);
-      problem(grace(state.store));
+      problem([grace(state.store), silences(state.list.shortestLeases)].filter(Boolean).join(' '));
       show('list-section', true);
       shown = null;
       const app = state.list.application, all = new Map(state.list.permits.flatMap(p => p.paused || []).map(p => [p.what, p]));

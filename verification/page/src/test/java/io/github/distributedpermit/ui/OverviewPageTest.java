@@ -267,6 +267,10 @@ class OverviewPageTest extends PageTest {
         browser.evaluate("document.getElementById('pause').click()");
         await().atMost(PATIENCE).until(() -> browser.count("#paused:not([hidden])") == 1);
         assertThat(browser.text("#paused")).contains("No call gets a permit of report-export", "the partner is down");
+        assertThat(browser.text("#pauses")).startsWith("Paused by a limit of the key report-export, not by a pause");
+        assertThat(browser.count("#resume-all[hidden]"))
+                .as("it would not lift that limit")
+                .isEqualTo(1);
         assertThat(browser.evaluate("parseFloat(getComputedStyle(document.querySelector('#paused b')).fontSize)")
                         .asInt())
                 .isGreaterThan(40);
@@ -289,7 +293,7 @@ class OverviewPageTest extends PageTest {
         one.workOnThread("report-export");
         desktop("light");
         open(0, "");
-        await().atMost(PATIENCE).until(() -> row("report-export").matches("report-export1 / 120–\\d+\\.\\d s0"));
+        await().atMost(PATIENCE).until(() -> row("report-export").matches("report-export1 / 120–\\d+\\.\\d s00"));
         open(0, "?name=report-export");
         await().atMost(PATIENCE).until(() -> browser.count("#calls button[data-id^=s]") == 1);
         browser.evaluate("document.querySelector('#calls button[data-id^=s]').click()");
@@ -299,18 +303,59 @@ class OverviewPageTest extends PageTest {
         assertThat(browser.errors()).isEmpty();
     }
 
+    /** What the store has stays as it was, greyed. */
+    @Test
+    void callsThatFailWhileTheStoreIsAwayAreCounted() {
+        SilentBackend store = new SilentBackend();
+        Workers one = instance(
+                store, WebApplicationType.SERVLET, "one", true, "distributed-permit.defaults.store-timeout=500ms");
+        one.work(1);
+        desktop("light");
+        open(0, "");
+        await().atMost(PATIENCE).until(() -> row("report-export").matches("report-export1 / 120–\\d+\\.\\d s00"));
+        store.silent = true;
+        one.work(12);
+        await().atMost(PATIENCE).until(() -> row("report-export").matches("report-export1 / 120–\\d+(\\.\\d)? s012"));
+        assertThat(browser.count("body.stale")).isEqualTo(1);
+        store.silent = false;
+        assertThat(browser.errors()).isEmpty();
+    }
+
     /** A process that is stopped renews nothing. */
     @Test
-    void instanceThatSendsNoClaimsIsNamedBeforeItsLeaseEndsAndKeepsItsName() {
+    void instanceThatSendsNoClaimsIsNamedAmongAllPermits() {
         LocalPermitBackend store = new LocalPermitBackend();
         Workers one = instance(store, WebApplicationType.SERVLET, "one", true);
         one.work(1);
+        PermitStore frozen = freeze(store);
+        desktop("light");
+        open(0, "");
+        await().atMost(PATIENCE)
+                .until(() -> browser.text("#problem")
+                        .startsWith("orders@host-9:8080 has sent no claim for report-export for at least "));
+        assertThat(browser.text("#problem")).doesNotContain("one has");
+        assertThat(row("report-export")).as("before its lease ends").startsWith("report-export3 / 12");
+        await().atMost(PATIENCE).until(() -> browser.count("#problem[hidden]") == 1);
+        assertThat(browser.errors()).isEmpty();
+        frozen.close();
+    }
+
+    private static PermitStore freeze(LocalPermitBackend store) {
         PermitStore frozen = store.join(new Member("f", "orders@host-9:8080"), NOTHING);
         frozen.claim(Claim.of("report-export", 1, Duration.ofSeconds(15))
                         .limit(12)
                         .wanted(2))
                 .toCompletableFuture()
                 .join();
+        return frozen;
+    }
+
+    @Test
+    void instanceThatSendsNoClaimsIsNamedBeforeItsLeaseEndsAndKeepsItsName() {
+        LocalPermitBackend store = new LocalPermitBackend();
+        Workers one = instance(store, WebApplicationType.SERVLET, "one", true);
+        one.work(1);
+        PermitStore frozen = freeze(store);
         desktop("light");
         open(0, "?name=report-export");
         await().atMost(PATIENCE)

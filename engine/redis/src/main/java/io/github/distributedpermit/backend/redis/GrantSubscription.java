@@ -70,8 +70,8 @@ final class GrantSubscription implements AutoCloseable {
         long unconfirmed = System.nanoTime() - confirmedAt;
         return unconfirmed <= UNCONFIRMED_NANOS + settings.watch().toNanos()
                 ? Optional.empty()
-                : Optional.of("no notifications from Redis for " + TimeUnit.NANOSECONDS.toSeconds(unconfirmed)
-                        + " s: permits are granted late");
+                : Optional.of("no notifications from Redis since the last check that worked, "
+                        + TimeUnit.NANOSECONDS.toSeconds(unconfirmed) + " s ago: permits are granted late");
     }
 
     /** Whether the present subscription has lasted for so long that its loss needs no pause. */
