@@ -91,10 +91,7 @@ final class KeyUsers {
             visitor.holds(grant.permit, key, grant.grantedAt);
             grant = several ? grant.previous : null;
         }
-        Grant ofOutage = outageCalls.oldest();
-        if (ofOutage != null) {
-            visitor.holds(ofOutage.permit, key, ofOutage.grantedAt);
-        }
+        outageCalls.forEach(each -> visitor.holds(each.permit, key, each.grantedAt));
         boolean all = several || waiters.hasHeadStarts();
         Waiter waiter = waiters.firstCall();
         while (waiter != null) {

@@ -188,7 +188,7 @@ final class OutageCalls {
         return true;
     }
 
-    /** The permits of all calls here that have not ended, also of those that have lost theirs. */
+    /** The permits of all calls here that have not ended, also of those that have lost theirs, and of those that run at once. */
     private int running() {
         return ledger.inUse() + ledger.holders.lostInUse() + inUse;
     }
@@ -285,13 +285,6 @@ final class OutageCalls {
             }
             call = before;
         }
-    }
-
-    /** The call that has run for the longest; {@code null} if none does. */
-    @Nullable
-    Grant oldest() {
-        OutageCall call = oldestCall();
-        return call == null ? null : call.grant;
     }
 
     /** The permits of all calls here, the newest first. */

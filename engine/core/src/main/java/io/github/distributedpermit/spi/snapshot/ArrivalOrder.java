@@ -26,6 +26,9 @@ final class ArrivalOrder {
     /** The table keeps at most this many entries, so that a waiter that waits for hours does not let it grow. */
     private static final int MOST = 1_024;
 
+    /** So many entries are kept without looking which could be left out. */
+    private static final int FEW = 128;
+
     /** Entries are removed whose waiters get a position that is later by such a part of the time for which they have waited. */
     private static final long PARTS_OF_WAIT = 64;
 
@@ -54,6 +57,9 @@ final class ArrivalOrder {
 
     /** How long the slowest of the last answers took; each later one lowers it by an eighth. */
     private long slowest;
+
+    /** With more entries it is looked which can be left out. */
+    private int enough = FEW;
 
     /** Versions of the key by when this process received them: a time of the monotonic clock in nanoseconds. */
     private final TreeMap<Long, Received> versions = new TreeMap<>();
@@ -137,18 +143,25 @@ final class ArrivalOrder {
         add(now, version);
     }
 
-    /** A claim that asks for no waiter is answered. With head starts, later waiters may look up its version. */
-    void passed(long now, long version) {
+    /**
+     * A claim that asks for no waiter is answered. With head starts, later waiters may look up its version.
+     *
+     * @param asked when the claim was made; only waiters that came later will look up a version
+     */
+    void passed(long asked, long now, long version) {
+        versions.headMap(Math.min(asked, now - headStart)).clear();
         if (headStart > 0 && (versions.isEmpty() || now - versions.lastKey() >= headStart / PARTS_OF_HEAD_START)) {
-            versions.headMap(now - headStart).clear();
             add(now, version);
         }
     }
 
     private void add(long now, long version) {
         versions.put(now, at(now, version));
-        if (versions.size() > MOST) {
+        if (versions.size() <= FEW) {
+            enough = FEW;
+        } else if (versions.size() > enough) {
             thinOut(now);
+            enough = Math.min(MOST, Math.max(FEW, 2 * versions.size()));
         }
     }
 
@@ -164,7 +177,8 @@ final class ArrivalOrder {
      */
     private void thinOut(long now) {
         Set<Long> kept = keptExactly();
-        for (long parts = PARTS_OF_WAIT; versions.size() > MOST / 4 * 3; parts /= 2) {
+        long parts = PARTS_OF_WAIT;
+        do {
             List<Long> times = List.copyOf(versions.keySet());
             long before = times.get(0);
             for (int i = 1; i < times.size() - 1; i++) {
@@ -175,7 +189,8 @@ final class ArrivalOrder {
                     versions.remove(times.get(i));
                 }
             }
-        }
+            parts /= 2;
+        } while (versions.size() > MOST / 4 * 3);
     }
 
     /** The times of what the positions of the last two oldest waiters follow from: as long as these do not change, a re-check changes nothing. */

@@ -291,7 +291,7 @@ final class KeyWorker<S extends Snapshot> implements CommitAttempt.Outcome<S> {
             if (request.isForWaiters() && !attempt.isDelayed()) {
                 order.recorded(request.arrival(), now, attempt.position());
             } else if (!attempt.isDelayed()) {
-                order.passed(now, attempt.position());
+                order.passed(request.arrival(), now, attempt.position());
             }
             // The sequence that the store has recorded. It is lower than that of the claim if the claim was answered
             // without a write.

@@ -128,6 +128,31 @@ class ArrivalOrderTest {
     }
 
     @Test
+    void versionsThatNoWaiterWillLookUpAreForgotten() {
+        order.recorded(10, 12, 500);
+        order.received(20, 510);
+        order.passed(15, 30, 510);
+
+        assertThat(order.size())
+                .as("calls may have come since the claim was made")
+                .isEqualTo(1);
+        assertThat(order.since(18, FRESH)).isEqualTo(510);
+        order.passed(40, 50, 510);
+        assertThat(order.size()).isZero();
+    }
+
+    @Test
+    void rechecksOfMinutesLeaveFewVersions() {
+        long second = 1_000_000_000L;
+        for (int i = 0; i < 1_200; i++) {
+            order.received(second + i * second / 2, 500);
+            order.recorded(10, second + i * second / 2 + 1_000_000, 500);
+        }
+
+        assertThat(order.size()).isLessThanOrEqualTo(512);
+    }
+
+    @Test
     void recheckKeepsItsMomentWhileVersionsAreForgotten() {
         long milli = 1_000_000L;
         order.took(20 * milli, 10 * milli);
@@ -164,12 +189,12 @@ class ArrivalOrderTest {
     @Test
     void versionsOfClaimsThatWaitForNothingCountOnlyWithHeadStarts() {
         long second = 1_000_000_000L;
-        order.passed(second, 501);
+        order.passed(second, second, 501);
         assertThat(order.since(0, FRESH)).isEqualTo(FRESH);
 
         order.recorded(-30 * second, 2 * second, 502); // older than the key is here
         for (int at = 3; at <= 60; at++) {
-            order.passed(at * second, 500 + at);
+            order.passed(at * second, at * second, 500 + at);
         }
 
         assertThat(order.since(40 * second, FRESH)).isBetween(540L, 542L);
