@@ -236,6 +236,7 @@ final class PermitsReader {
 
     /**
      * The calls of this instance are counted here: the store knows of them as of its last claim, and of those of a paused permit not at all.
+     * Unless not all of its keys were read: then all numbers are of those that were.
      *
      * @param waitingHere how many of them wait
      */
@@ -263,9 +264,10 @@ final class PermitsReader {
                 .max(Comparator.naturalOrder())
                 .map(this::ago)
                 .orElse(null);
-        int waiting = waitingHere
+        boolean whole = read.size() == keys.size();
+        int waiting = (whole ? waitingHere : 0)
                 + queue.stream()
-                        .filter(each -> !isSelf(each))
+                        .filter(each -> !whole || !isSelf(each))
                         .mapToInt(MemberState::calls)
                         .sum();
         return new Fleet(

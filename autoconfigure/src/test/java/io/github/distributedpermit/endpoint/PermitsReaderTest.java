@@ -19,6 +19,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
@@ -67,6 +68,23 @@ class PermitsReaderTest {
         assertThat(last.membersTruncated() && last.callsTruncated()).isTrue();
     }
 
+    /** Not the calls of this instance over all keys beside those of others over a part of them. */
+    @Test
+    void waitingCallsAreThoseOfTheKeysThatWereRead() {
+        Answering few = new Answering(50, 1, 2, 1);
+        assertThat(waiting(few))
+                .as("as they are now here, and as the store has those of the other one")
+                .isEqualTo(500 + 50);
+        Answering many = new Answering(500, 1, 2, 1);
+        assertThat(waiting(many)).isEqualTo(2 * PermitsReader.MOST_KEYS);
+    }
+
+    private static int waiting(Answering permits) {
+        permits.waitingHere = 500;
+        PermitsView view = reader(permits, Duration.ofSeconds(30)).all("", List.of());
+        return Objects.requireNonNull(view.permits().get(0).fleet()).waiting();
+    }
+
     private static PermitsReader reader(PermitAccess permits, Duration timeout) {
         return new PermitsReader(
                 permits, new StoreAnswers(timeout), null, new PermitHistory(System::nanoTime), Clock.systemUTC());
@@ -77,6 +95,9 @@ class PermitsReaderTest {
 
         final AtomicInteger asked = new AtomicInteger();
         final AtomicInteger most = new AtomicInteger();
+        /** Over all keys. */
+        int waitingHere;
+
         private final AtomicInteger underWay = new AtomicInteger();
         private final List<String> keys;
         private final long millis;
@@ -105,7 +126,8 @@ class PermitsReaderTest {
         private KeyState state(String key) {
             List<MemberState> all = new ArrayList<>();
             for (int i = 0; i < members; i++) {
-                all.add(new MemberState("m" + i, 1, 1, 1, false, 0));
+                String id = i == 0 && waitingHere > 0 ? "self" : "m" + i;
+                all.add(new MemberState(id, 1, 1, 1, waitingHere > 0, waitingHere > 0 ? 1 : 0));
             }
             return new KeyState(key, members, OverrideLimit.empty(), all);
         }
@@ -186,7 +208,27 @@ class PermitsReaderTest {
 
         @Override
         public Optional<PermitGauges> gauges(String name) {
-            return Optional.empty();
+            return Optional.of(new PermitGauges() {
+                @Override
+                public String name() {
+                    return name;
+                }
+
+                @Override
+                public int holders() {
+                    return 0;
+                }
+
+                @Override
+                public int waiters() {
+                    return waitingHere;
+                }
+
+                @Override
+                public int limit() {
+                    return 1;
+                }
+            });
         }
 
         @Override
