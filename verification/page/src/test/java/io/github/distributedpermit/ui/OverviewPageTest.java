@@ -62,6 +62,10 @@ class OverviewPageTest extends PageTest {
         assertThat(browser.count("#list tr")).isEqualTo(50);
         String first = browser.text("#list tr:first-child");
         assertThat(first).contains("full");
+        assertThat(browser.evaluate("document.querySelector('#list a').getClientRects().length")
+                        .asInt())
+                .as("lines of the name beside all columns")
+                .isEqualTo(1);
         assertThat(row("job-0013")).contains("paused");
         assertThat(row("job-0026")).contains("limit set");
         assertThat(findings()).isEmpty();
