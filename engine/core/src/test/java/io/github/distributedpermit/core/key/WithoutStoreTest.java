@@ -1165,6 +1165,23 @@ class WithoutStoreTest {
         assertThat(a.engine.gauges(Bench.KEY).orElseThrow().longestHold()).isPresent();
     }
 
+    @Test
+    void theLongestHoldOfEachNameOfAKeyIsSeen() {
+        PermitSettings allow = settings(3, OnStoreFailure.ALLOW);
+        Party a = member("a", Map.of(Bench.KEY, allow, "other", allow));
+        settle(a);
+        outage(a);
+        a.acquire();
+        assertThat(new Asked(a.engine.named("other").acquireAsync(PermitRequest.of(Bench.KEY))).holds())
+                .isTrue();
+        bench.run(Duration.ofSeconds(2));
+        for (String name : List.of(Bench.KEY, "other")) {
+            assertThat(a.engine.gauges(name).orElseThrow().longestHold())
+                    .as(name)
+                    .isPresent();
+        }
+    }
+
     // ---- errors
 
     @Test
