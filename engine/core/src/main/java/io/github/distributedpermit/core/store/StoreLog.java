@@ -241,7 +241,7 @@ public final class StoreLog {
         int others;
         synchronized (unloggedGraces) {
             if (graces.pass(1, now) < 0) {
-                unloggedGraces.add(key); // again for each call of a key that nothing else uses
+                unloggedGraces.add(key); // a key may enter it again and again
                 return;
             }
             unloggedGraces.remove(key);
