@@ -66,7 +66,7 @@ record Order(
 
     private static Duration lasts(@Nullable String value) {
         Duration lasts = read("lasts", "a time such as 30m, 9m30s, 8h or PT30M", value, Order::time);
-        if (lasts != null && (lasts.toMillis() < 1_000 || lasts.toDays() > 366)) {
+        if (lasts != null && (lasts.toDays() > 366 || lasts.toSeconds() < 1)) {
             throw new InvalidEndpointRequestException(
                     "lasts is " + value,
                     "'lasts' has to be from 1s to 366d; leave it out for a limit that does not end by itself");

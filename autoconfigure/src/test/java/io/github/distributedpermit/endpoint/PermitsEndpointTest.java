@@ -246,6 +246,7 @@ class PermitsEndpointTest {
                     "'lasts' has to be a time such as 30m");
             refused(context, "report-export", "{\"limit\": 1, \"lasts\": \"9m30\"}", "such as 30m, 9m30s");
             refused(context, "report-export", "{\"limit\": 1, \"lasts\": \"99999999999999999999h9m\"}", "'lasts' has");
+            refused(context, "report-export", "{\"limit\": 1, \"lasts\": \"3000000000000h\"}", "'lasts' has");
             refused(context, "report-export", "{\"limit\": 1, \"lasts\": \"0s\"}", "'lasts' has to be from 1s");
             refused(context, "report-export", "{\"limit\": 1, \"key\": \"report-exprot\"}", "add \\\"create\\\": true");
             refused(context, "per-tenant", "{\"limit\": 1}", "give 'key'");

@@ -178,8 +178,9 @@
     where(d, d.within ? ['lies within ' + d.within] : []);
     for (const k of d.keys) if (!k.problem) {
       const before = known.get(k.key);
-      if (k.limitSource === 'override') gone.delete(k.key);
-      else if (before && before.state.limitSource === 'override') gone.set(k.key, before.state.limit);
+      // a pause may lie over the limit of the operator
+      if (k.override) gone.delete(k.key);
+      else if (before && before.state.override) gone.set(k.key, before.state.override.limit);
       known.set(k.key, { state: k, at: answeredAt });
     }
     // the limit of a key that is not in use yet can be set too; most permits have one key, with the name of the permit
@@ -211,7 +212,7 @@
     return silent > most / 3 + 1000 ? silent : 0;
   }
   const silences = members => members.map(m => [m, silence(m)]).filter(([, silent]) => silent)
-    .map(([m, silent]) => (m.name || m.member) + ' has sent no claim' + (m.key ? ' for ' + m.key : '') + ' for at least ' + span(silent) + ': it hangs, or does not reach the store.').slice(0, 5).join(' ');
+    .map(([m, silent]) => (m.name || m.member) + ' has sent no claim' + (m.key ? ' for ' + m.key : '') + ' for at least ' + span(silent) + ': it is dead, hangs, or does not reach the store.').slice(0, 5).join(' ');
 
   function drawKeys(d) {
     text('keys-text', d.keys.length ? 'Those that calls of this instance use. The field shows any other one.' : 'No key of this permit is known to this instance. Others may use keys: look one up.');
@@ -322,10 +323,10 @@
 
   function drawLimit(k, fresh, unknown) {
     const writable = state.settings.writable;
-    text('limit-text', (unknown || k.idle ? 'The limit in force is unknown.' : (fresh.problem ? 'The last known limit is ' : 'The limit in force is ') + k.limit + ', from ' + SOURCES[k.limitSource] + '.' + terms(k.override))
+    text('limit-text', (unknown || k.idle ? 'The limit in force is unknown.' : (fresh.problem ? 'The last known limit is ' : 'The limit in force is ') + k.limit + ', from ' + SOURCES[k.limitSource] + '.' + (k.limitSource === 'override' ? terms(k.override) : ''))
       + (k.idle ? ' A change is for the key ' + k.key + '.' : '') + (writable ? '' : ' This page may not change it: see management.endpoint.permits.access.'));
     for (const e of $('limit-form').elements) e.disabled = !writable;
-    if (writable) $('lift').disabled = k.limitSource !== 'override' && !fresh.problem && !k.idle;
+    if (writable) $('lift').disabled = !k.override && !fresh.problem && !k.idle;
     if (k.limit !== undefined && document.activeElement !== $('limit') && $('limit').dataset.of !== k.key + k.limit) {
       $('limit').value = k.limit; $('limit').dataset.of = k.key + k.limit;
     }

@@ -63,6 +63,21 @@ class PageStatesTest extends PageTest {
             one.work(2);
             return new Seen(() -> one.waiting() == 2, "3 / 0", "All calls of permit 'report-export' are paused");
         });
+        state("all calls paused over a limit of an operator", store -> {
+            Workers one = one(store);
+            one.work(3);
+            await().until(() -> one.holding() == 3);
+            limit(5);
+            open(0, "?name=" + NAME);
+            await().until(() -> browser.text("#n-use").equals("3 / 5"));
+            endpoint().drain(null, null, true, NAME, "the partner is down", null);
+            return new Seen(
+                    () -> browser.text("#n-use").equals("3 / 0")
+                            && browser.count("#lift:not([disabled])") == 1
+                            && !browser.text("body").contains("was lifted, or lost"),
+                    "3 / 0",
+                    "All calls of permit 'report-export' are paused");
+        });
         state("overridden", store -> {
             Workers one = one(store);
             one.work(1);
