@@ -40,6 +40,8 @@ public final class PermitEvents implements PermitObserver {
     private final Set<String> graced = new HashSet<>();
     private Instant graceEnds = Instant.MIN;
     private @Nullable Event grace;
+    private @Nullable Event slow;
+    private @Nullable Event quick;
     private final Clock clock;
 
     /** With the clock for the times of the events. */
@@ -128,17 +130,20 @@ public final class PermitEvents implements PermitObserver {
     }
 
     @Override
-    public void storeSlow(Duration average) {
-        add("outage", "", "The store answers this instance slowly: after " + average.toMillis() + " ms on average", 1);
+    public synchronized void storeSlow(Duration average) {
+        slow = again(slow, "The store answers this instance slowly: after " + average.toMillis() + " ms on average");
     }
 
     @Override
-    public void storeQuick(Duration lasted) {
-        add(
-                "outage",
-                "",
-                "The store answers this instance quickly again; it was slow for " + lasted.toMillis() + " ms",
-                1);
+    public synchronized void storeQuick(Duration lasted) {
+        quick = again(
+                quick, "The store answers this instance quickly again; it was slow for " + lasted.toMillis() + " ms");
+    }
+
+    /** Instead of the last such event: a store may be slow now and then for days. */
+    private Event again(@Nullable Event before, String text) {
+        int count = before != null && events.remove(before) ? before.count() + 1 : 1;
+        return add("outage", "", count == 1 ? text : text + " (" + count + " times)", count);
     }
 
     @Override
@@ -165,7 +170,7 @@ public final class PermitEvents implements PermitObserver {
 
         private final Map<String, Integer> named = new LinkedHashMap<>();
         private String name;
-        private int more;
+        private final Set<String> more = new HashSet<>();
         private int others;
         private int permitsOfOthers;
         private @Nullable Event event;
@@ -178,15 +183,15 @@ public final class PermitEvents implements PermitObserver {
             name = freed.name().orElse(name);
             if (named.size() < MOST_NAMED || named.containsKey(key)) {
                 named.put(key, freed.permits());
-            } else {
-                more++;
+            } else if (more.size() < MOST_GRACED) {
+                more.add(key);
             }
             others = Math.max(others, freed.others());
             permitsOfOthers += freed.permitsOfOthers();
         }
 
         int keys() {
-            return named.size() + more;
+            return named.size() + more.size();
         }
 
         String text() {
@@ -196,7 +201,7 @@ public final class PermitEvents implements PermitObserver {
                             named.entrySet().stream()
                                     .map(key -> key.getValue() + " permit(s) of '" + key.getKey() + "'")
                                     .collect(Collectors.joining(", ")),
-                            more == 0 ? "" : ", and permits of " + more + " other key(s)",
+                            more.isEmpty() ? "" : ", and permits of " + more.size() + " other key(s)",
                             others == 0 ? "" : "; %d other(s) had %d".formatted(others, permitsOfOthers));
         }
     }

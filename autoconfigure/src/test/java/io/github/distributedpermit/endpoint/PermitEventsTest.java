@@ -85,7 +85,8 @@ class PermitEventsTest {
                 .extracting(Event::text)
                 .containsExactly(
                         "Member orders-2 is not alive any more; it had 4 permit(s) of 'partner-api', 1 permit(s) of 'report-export'");
-        for (int i = 0; i < 148; i++) {
+        for (int n = 0; n < 2 * 148; n++) {
+            int i = n % 148; // an instance that stalls again and again loses its permits of a key more than once
             events.expired("key-" + i, new Expired("m1", Optional.empty(), 1, Optional.empty(), 0, 0));
             events.expired("key-" + i, new Expired("m2", Optional.of("other"), 1, Optional.empty(), 0, 0));
         }
@@ -174,5 +175,15 @@ class PermitEventsTest {
                         "Instances state different limits: 6 by one; 12 by two",
                         "The store answers this instance slowly: after 640 ms on average");
         assertThat(events.latest()).extracting(Event::key).containsExactly("", "a", "");
+        for (int i = 0; i < 200; i++) {
+            events.storeSlow(Duration.ofMillis(640));
+            events.storeQuick(Duration.ofSeconds(6));
+        }
+        assertThat(events.latest())
+                .extracting(Event::text)
+                .containsExactly(
+                        "The store answers this instance quickly again; it was slow for 6000 ms (201 times)",
+                        "The store answers this instance slowly: after 640 ms on average (201 times)",
+                        "Instances state different limits: 6 by one; 12 by two");
     }
 }

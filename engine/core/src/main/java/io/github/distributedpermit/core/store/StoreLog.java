@@ -42,6 +42,9 @@ public final class StoreLog {
     /** The most keys with members that are not alive any more, each with a line of its own in ten seconds. */
     private static final int MOST_EXPIRIES = 10;
 
+    /** The most keys that are remembered to be counted. */
+    private static final int MOST_KEYS = 1_000;
+
     private final String store;
     private final Consumer<Consumer<PermitObserver>> observers;
     private final AtomicLong lost = new AtomicLong();
@@ -241,7 +244,9 @@ public final class StoreLog {
         int others;
         synchronized (unloggedGraces) {
             if (graces.pass(1, now) < 0) {
-                unloggedGraces.add(key); // a key may enter it again and again
+                if (unloggedGraces.size() < MOST_KEYS) {
+                    unloggedGraces.add(key); // a key may enter it again and again
+                }
                 return;
             }
             unloggedGraces.remove(key);
@@ -261,7 +266,8 @@ public final class StoreLog {
                 LogSafe.escape(key),
                 others == 0
                         ? ""
-                        : " So it does for " + others + " other key(s) that began earlier, after the last such line.");
+                        : " So it did for " + (others == MOST_KEYS ? "at least " : "") + others
+                                + " other key(s) since the last such line.");
     }
 
     /** How many permits were lost. */
