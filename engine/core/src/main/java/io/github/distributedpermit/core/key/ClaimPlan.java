@@ -117,8 +117,7 @@ final class ClaimPlan {
 
     /** The most permits to accept from this answer: permits that are about to go back must not be granted again. */
     int mostToAccept(Holding answer, Ledger ledger, WaiterQueue waiters) {
-        boolean wanted = answer.others().contended() || answer.others().over();
-        boolean returned = givesBack(ledger, waiters) || (wanted && ledger.owes());
+        boolean returned = givesBack(ledger, waiters) || (answer.others().over() && ledger.owes());
         return returned && sequenceOfReturn(ledger) == NONE ? ledger.granted() : Integer.MAX_VALUE;
     }
 
