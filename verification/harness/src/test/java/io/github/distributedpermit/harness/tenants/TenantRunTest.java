@@ -65,7 +65,10 @@ class TenantRunTest {
     void aPermitThatLingersIsNeverUsedTwiceAndEachWaitEnds() throws Exception {
         try (RedisStore store = RedisStore.start()) {
             List<Grant> calls = new TenantRun(LingerLoad.NAME, 3, 3, 0, 10).on(store, FOLDER);
-            assertThat(calls).extracting(Grant::kind).contains("owner", "waited", "tried", "refused");
+            assertThat(calls)
+                    .extracting(Grant::kind)
+                    .contains("owner", "waited")
+                    .containsAnyOf("tried", "refused");
             assertThat(TenantRun.mostInUse(calls.stream()
                             .filter(call -> call.key().equals(LingerLoad.NAME))
                             .toList()))
