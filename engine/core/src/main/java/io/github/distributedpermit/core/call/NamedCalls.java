@@ -168,13 +168,14 @@ public final class NamedCalls implements NamedPermits {
         FutureCall call = new FutureCall(permit, request, in.registry, in.outcomes);
         call.waiter().caller = in.outcomes.caller(request);
         prepare(call.waiter(), request);
-        StackRoom.check();
+        StackRoom.checkForReturn();
         Grant idle = idle(in, request, call.waiter().arrival);
         if (idle != null) {
             idle.caller = call.waiter().caller;
             call.complete(in.outcomes.areFollowed() ? in.outcomes.taken(idle) : idle);
             return call;
         }
+        StackRoom.check();
         try {
             call.follow(enter(in, request, call.waiter()));
         } catch (PermitRejectedException e) {

@@ -255,7 +255,7 @@ class PausesTest {
         store.put(ORDERS, OverrideLimit.of(0));
         changed();
         look();
-        store.remove(ORDERS); // as by hand, so that no instance is notified
+        store.remove(ORDERS); // directly in the store, which notifies no instance then
         look();
         assertThat(of("orders")).isEqualTo(PauseState.NONE);
     }

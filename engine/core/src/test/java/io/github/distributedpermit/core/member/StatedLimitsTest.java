@@ -6,14 +6,12 @@ import io.github.distributedpermit.spi.KeyState;
 import io.github.distributedpermit.spi.KeyState.MemberState;
 import io.github.distributedpermit.spi.Member;
 import io.github.distributedpermit.spi.OverrideLimit;
+import io.github.distributedpermit.testsupport.Logged;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
-import java.util.logging.Handler;
-import java.util.logging.LogRecord;
 import java.util.logging.Logger;
-import java.util.logging.SimpleFormatter;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -27,32 +25,19 @@ class StatedLimitsTest {
     private static final Member SELF = new Member("self", "orders-9");
 
     private final List<String> changes = new ArrayList<>();
-    private final List<String> lines = new ArrayList<>();
+    private final Logged logged = new Logged(StatedLimits.class);
+    private final List<String> lines = logged.texts();
     private final StatedLimits limits = new StatedLimits(SELF, (key, stated) -> changes.add(key + ": " + stated));
     private long now;
 
-    private final Handler handler = new Handler() {
-        @Override
-        public void publish(LogRecord line) {
-            lines.add(line.getLevel() + " " + new SimpleFormatter().formatMessage(line));
-        }
-
-        @Override
-        public void flush() {}
-
-        @Override
-        public void close() {}
-    };
-
     @BeforeEach
-    void listen() {
-        LOGGER.addHandler(handler);
+    void keepLinesOffTheConsole() {
         LOGGER.setUseParentHandlers(false);
     }
 
     @AfterEach
     void stopListening() {
-        LOGGER.removeHandler(handler);
+        logged.close();
         LOGGER.setUseParentHandlers(true);
     }
 
@@ -79,7 +64,7 @@ class StatedLimitsTest {
         assertThat(lines)
                 .singleElement()
                 .asString()
-                .startsWith("WARN")
+                .startsWith("Instances state different limits")
                 .contains(
                         "permit 'report', key 'key of report': 6 by orders-9, orders-2; 12 by orders-1.",
                         "distributed-permit.permits.report.limit");
