@@ -16,14 +16,14 @@
  * longer be relied on.
  *
  * <h2>Locks</h2>
- * One monitor per key, the {@code KeyQueue} itself, guards everything of that key. No store, user's code or scheduler is ever
- * called under it; what leaves the lock goes into {@code Effects}. {@code KeyRegistry} is a concurrent map. An error may end an
+ * One monitor per key, the {@code KeyQueue} itself, guards everything of that key. No store or user's code is ever called
+ * under it; what leaves the lock goes into {@code Effects}. {@code KeyRegistry} is a concurrent map. An error may end an
  * event anywhere; the next event repairs the state ({@code KeyQueueEvents}, {@code Repairs}).
  *
  * <h2>Threads</h2>
- * The core has none of its own. Calls run on their caller's thread; answers and notifications on the store client's;
- * time-outs, renewals and repetitions on the {@code Scheduler}'s. What users register runs on two executors that are passed
- * in, one for the ends of asynchronous calls and one for listeners to losses.
+ * The core has none of its own. Calls run on their caller's thread; answers and notifications on the store client's, with the
+ * observer; time-outs, renewals and repetitions on the {@code Scheduler}'s. What else users register runs on two executors
+ * that are passed in, one for the ends of asynchronous calls and one for listeners to losses.
  *
  * <h2>Where to begin</h2>
  * <table>

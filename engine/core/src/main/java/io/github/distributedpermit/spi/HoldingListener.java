@@ -2,7 +2,8 @@ package io.github.distributedpermit.spi;
 
 /**
  * The notifications that a store sends to a member. May be called by any thread, also from within {@link PermitStore#claim}; never
- * blocks. A notification may be lost, delayed, doubled or false: nothing but latency depends on it.
+ * blocks. Any notification but {@link #lost()} may be missing or late, {@link #changed} and {@link #reachable} also false: nothing
+ * but latency depends on that. The others have to be true, because the validity of permits depends on them.
  */
 public interface HoldingListener {
 

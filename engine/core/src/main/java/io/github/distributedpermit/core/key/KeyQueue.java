@@ -41,7 +41,7 @@ public final class KeyQueue extends KeyQueueEvents implements KeyQueueState.Call
 
     /**
      * The name (of a declared permit) whose settings apply to the key: that of the first call. Calls of other names may use the
-     * key too, if these have the same limit. {@code null} while no call has used the queue. Guarded by the lock.
+     * key too, if these have the same limit; how they are refused, and what they do without the store, is set by their own name. {@code null} while no call has used the queue. Guarded by the lock.
      */
     private @Nullable PermitName leader;
 
@@ -135,19 +135,19 @@ public final class KeyQueue extends KeyQueueEvents implements KeyQueueState.Call
         if (weight > state.ledger.idle() || host.pause(permit) != PauseState.NONE) {
             return null;
         }
-        synchronized (this) {
-            if (broken || retired || limit != permit.policy().limit()) {
-                return null;
-            }
-            broken = true;
-            try {
+        try {
+            synchronized (this) {
+                if (broken || retired || limit != permit.policy().limit()) {
+                    return null;
+                }
+                broken = true;
                 Grant idle = fastPath.take(permit, weight, now);
                 broken = false;
                 return idle;
-            } catch (RuntimeException | Error e) {
-                trouble(e);
-                throw e;
             }
+        } catch (RuntimeException | Error e) {
+            trouble(e);
+            throw e;
         }
     }
 

@@ -12,8 +12,8 @@ public enum LossCause {
     /** The store has recorded others meanwhile, or the claim that was to record this one again came too late. */
     STATE_LOST("the store has lost state, and has not recorded it again"),
 
-    /** The store has answered with fewer permits than calls have. */
-    TAKEN("the store has taken it from this instance, by order of an operator or because its record was deleted");
+    /** The store has answered with fewer permits than calls have, or an operator has taken those of one call. */
+    TAKEN("it was taken from this instance, by order of an operator or because its record was deleted");
 
     private final String text;
 

@@ -13,8 +13,8 @@ import org.jspecify.annotations.Nullable;
  *
  * <ul>
  *   <li><em>silent</em> if it has not answered anything for a command time-out although it was asked ({@link #isSilent}),
- *   <li><em>reported</em> as not answering, to operators, a second after the first failure that no answer has followed: a lost
- *       connection that is replaced at once is no outage ({@link #isReported}),
+ *   <li><em>reported</em> as not answering, to operators, when a claim fails and the first one that failed was sent a second ago or more: a
+ *       lost connection that is replaced at once is no outage ({@link #isReported}),
  *   <li><em>bypassed</em> from when calls begin to run without it until it has answered probes for a while without a failure, so that
  *       calls do not alternate between the store and the instance ({@link #isBypassed}).
  * </ul>

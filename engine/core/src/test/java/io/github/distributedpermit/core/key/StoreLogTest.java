@@ -258,8 +258,7 @@ class StoreLogTest {
         IntStream.range(0, 3).forEach(i -> two.hold());
         bench.run(Bench.LEASE.dividedBy(2));
         assertThat(held).noneMatch(Permit::isHeld);
-        assertThreeLost(
-                "the store has taken it from this instance, by order of an operator or because its record was deleted");
+        assertThreeLost("it was taken from this instance, by order of an operator or because its record was deleted");
     }
 
     @Test
