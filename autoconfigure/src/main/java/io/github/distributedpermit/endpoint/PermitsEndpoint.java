@@ -169,15 +169,20 @@ public class PermitsEndpoint {
         Order order = Order.of(null, null, null, null, reason, lasts, null, null);
         return pause == null
                 ? drain(String.valueOf(drain), member, order)
-                : pause(String.valueOf(pause), drain == null ? null : drain.toString(), name, order);
+                : pause(String.valueOf(pause), drain == null ? null : drain.toString(), member, name, order);
     }
 
     /** Pauses all calls of the permit with this name, or of this application, or ends that. */
-    Map<String, Object> pause(@Nullable String pause, @Nullable String drain, @Nullable String name, Order order) {
+    Map<String, Object> pause(
+            @Nullable String pause,
+            @Nullable String drain,
+            @Nullable String member,
+            @Nullable String name,
+            Order order) {
         boolean paused = "true".equals(pause);
-        if (drain != null || !(paused || "false".equals(pause))) {
+        if (drain != null || member != null || !(paused || "false".equals(pause))) {
             throw new InvalidEndpointRequestException(
-                    "pause is " + pause, "'pause' has to be true or false, without 'drain'");
+                    "pause is " + pause, "'pause' has to be true or false, without 'drain' and 'member'");
         }
         String application = permits.application()
                 .orElseThrow(() -> new InvalidEndpointRequestException(
@@ -195,6 +200,13 @@ public class PermitsEndpoint {
             }
         }
         String target = name == null ? Pause.ofApplication(application) : Pause.ofName(name);
+        if (!paused && look(target).override().isEmpty()) {
+            throw new InvalidEndpointRequestException(
+                    "no pause",
+                    name == null
+                            ? "Application '%s' is not paused".formatted(application)
+                            : "Permit '%s' is not paused. Check the name".formatted(name));
+        }
         OverrideLimit limit = paused ? OverrideLimit.of(0, by(order), order.reason()) : OverrideLimit.empty();
         await(() -> permits.pause(target, limit, order.lasts()));
         audit(
@@ -380,6 +392,11 @@ public class PermitsEndpoint {
             return null;
         }
         String target = target(definition, order.key());
+        if (look(target).override().isEmpty()) {
+            throw new InvalidEndpointRequestException(
+                    "no limit",
+                    "No operator has set a limit for key '%s' of permit '%s'. Check the key".formatted(target, name));
+        }
         await(() -> permits.override(target, OverrideLimit.empty()));
         audit("LIMIT_LIFTED", name, target, order, Map.of());
         return new Change(name, target, null, null);

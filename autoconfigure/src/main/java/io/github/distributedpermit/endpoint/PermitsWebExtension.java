@@ -2,7 +2,9 @@ package io.github.distributedpermit.endpoint;
 
 import io.github.distributedpermit.endpoint.PermitsView.Problem;
 import java.security.Principal;
+import java.util.Objects;
 import java.util.function.Supplier;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.springframework.aot.hint.annotation.RegisterReflectionForBinding;
 import org.springframework.boot.actuate.endpoint.InvalidEndpointRequestException;
@@ -107,12 +109,28 @@ public class PermitsWebExtension {
             @Nullable String drain,
             @Nullable String member,
             @Nullable String pause) {
+        boolean one = name != null && pause == null;
+        Stream<@Nullable String> others = one
+                ? Stream.of(drain, member)
+                : Stream.of(key, limit, evict, call, create, pause == null ? null : member);
+        if (others.anyMatch(
+                Objects::nonNull)) { // what is left out of a request by mistake must not make it one for more
+            return problem(
+                    one
+                            ? "'drain' and 'member' are for this instance, not for one permit: leave out 'name', or these"
+                            : "A drain is for this instance, and a pause for all calls of a permit or of the application: leave out"
+                                    + " 'key', 'limit', 'evict', 'call', 'create', and with 'pause' also 'member'."
+                                    + " To pause one key, give its 'name', its 'key' and a 'limit' of 0",
+                    WebEndpointResponse.STATUS_BAD_REQUEST);
+        }
         if (name != null && pause == null) {
             return change(security, name, key, limit, evict, call, reason, lasts, create);
         }
         return answer("", () -> {
             Order order = Order.of(null, null, null, null, reason, lasts, null, user(security));
-            return pause == null ? endpoint.drain(drain, member, order) : endpoint.pause(pause, drain, name, order);
+            return pause == null
+                    ? endpoint.drain(drain, member, order)
+                    : endpoint.pause(pause, drain, null, name, order);
         });
     }
 

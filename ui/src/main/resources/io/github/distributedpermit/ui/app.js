@@ -5,6 +5,7 @@
   const $ = id => document.getElementById(id);
   const COLOURS = 8, LETTERS = 26, BOXES = 240, DOTS = 400, ROWS = 100;
   const SILENT = 6000; // longer than a look into a store that does not answer
+  const WAIT = 15000;
   const SLOW = 500;
   const STATES = { lost: 'runs without its permit', holding: 'holds', waiting: 'waits' };
   const SOURCES = { pause: 'a pause of all calls', override: 'an operator', annotation: 'the annotation', settings: 'the settings' };
@@ -12,7 +13,7 @@
   // what the address selects: all permits, one of them, one of its keys, one instance
   let name = null, key = null, member = null, filter = '', from = 0;
   // what is shown: the last answer, the key in it, and when it came
-  let state = null, shown = null, answeredAt = 0, asked = 0, drift = 0, failures = 0, turns = 0, again = 0, wanted = null;
+  let state = null, shown = null, answeredAt = 0, asked = 0, drift = 0, failures = 0, refusal = null, turns = 0, again = 0, wanted = null;
 
   function el(tag, cls, ...content) {
     const e = document.createElement(tag);
@@ -327,8 +328,11 @@
       + (k.idle ? ' A change is for the key ' + k.key + '.' : '') + (writable ? '' : ' This page may not change it: see management.endpoint.permits.access.'));
     for (const e of $('limit-form').elements) e.disabled = !writable;
     if (writable) $('lift').disabled = !k.override && !fresh.problem && !k.idle;
-    if (k.limit !== undefined && document.activeElement !== $('limit') && $('limit').dataset.of !== k.key + k.limit) {
-      $('limit').value = k.limit; $('limit').dataset.of = k.key + k.limit;
+    const field = $('limit'), now = String(k.limit);
+    if (field.dataset.key !== k.key) { field.value = field.dataset.of = ''; field.dataset.key = k.key; }
+    // what an operator has begun to write stays, whatever others set meanwhile
+    if (k.limit !== undefined && (field.value === now || field.value === field.dataset.of && document.activeElement !== field)) {
+      field.value = field.dataset.of = now;
     }
   }
 
@@ -431,6 +435,7 @@
     drift = Date.parse(s.now) - Date.now();
     state = s;
     failures = 0;
+    refusal = null;
     answeredAt = Date.now();
     live('live', 'on');
     draw();
@@ -440,9 +445,9 @@
   // the instance itself has not answered for a while, though its requests may still be open
   function silent() {
     if (Date.now() - Math.max(answeredAt, asked) < SILENT && !failures) return;
-    live(failures > 1 ? 'no connection, trying again' : 'no answer', 'off');
+    live(refusal ? 'no data' : failures > 1 ? 'no connection, trying again' : 'no answer', 'off');
     const instance = state && (state.instance || state.permit && state.permit.instance);
-    stale('The instance' + (instance ? ' ' + instance.name : '') + ' does not answer.', answeredAt);
+    stale(refusal || 'The instance' + (instance ? ' ' + instance.name : '') + ' does not answer.', answeredAt);
   }
 
   // shows what the address selects
@@ -455,14 +460,15 @@
     from = Number(q.get('from')) || 0;
     $('filter').value = filter;
     if (before !== name) { known.clear(); gone.clear(); marks.clear(); leases.clear(); }
-    for (const id of ['limit', 'reason', 'lasts', 'look', 'pause-reason', 'pause-lasts']) { $(id).value = ''; delete $(id).dataset.of; }
+    for (const id of ['limit', 'reason', 'lasts', 'look', 'pause-reason', 'pause-lasts']) $(id).value = '';
+    delete $('limit').dataset.key;
     text('done', '');
     text('pause-done', '');
     text('others-text', '');
     $('others-list').replaceChildren();
     show('stack-view', false);
     // until the first answer about the selection nothing of the one before is shown or can be sent
-    state = shown = null;
+    state = shown = refusal = null;
     answeredAt = failures = 0;
     asked = Date.now();
     stale(null);
@@ -477,7 +483,14 @@
     $('main').focus({ preventScroll: true });
     scrollTo(0, 0);
   }
-  const json = { headers: { Accept: 'application/json' }, credentials: 'same-origin', cache: 'no-store' };
+  // something has answered, but not with the state
+  function refused(r, answer) {
+    refusal = r.status === 401 || r.status === 403 || r.type === 'opaqueredirect' || r.ok ? 'This browser is not logged in, or may not see the permits: reload the page.'
+      : 'Instead of the permits comes the answer: ' + (answer && (answer.message || answer.error) || 'status ' + r.status) + '.';
+    failures++;
+    silent();
+  }
+  const json = { headers: { Accept: 'application/json' }, credentials: 'same-origin', cache: 'no-store', redirect: 'manual' };
   // a question follows the answer to the one before, so that a slow instance is not asked twice
   async function ask() {
     clearTimeout(again);
@@ -485,16 +498,18 @@
     let pause = name === null ? 2000 : 1000;
     try {
       const r = await fetch(name === null ? ui + '/list?filter=' + encodeURIComponent(filter) + '&from=' + from
-        : ui + '/permit?name=' + encodeURIComponent(name) + (key !== null ? '&key=' + encodeURIComponent(key) : ''), { ...json, signal: AbortSignal.timeout(15000) });
-      if (!r.ok) throw new Error('status ' + r.status);
-      const s = await r.json();
-      if (turn === turns) received(s);
+        : ui + '/permit?name=' + encodeURIComponent(name) + (key !== null ? '&key=' + encodeURIComponent(key) : ''), { ...json, signal: AbortSignal.timeout(WAIT) });
+      const s = await r.json().catch(() => null);
+      if (turn !== turns) return;
+      if (r.ok && s && s.settings) received(s);
+      else refused(r, s);
     } catch (e) {
       if (turn !== turns) return;
+      refusal = null;
       failures++;
-      pause = 3000;
       silent();
     }
+    if (failures) pause = 3000;
     if (turn === turns) again = setTimeout(ask, pause); // otherwise something else was selected meanwhile
   }
 
@@ -502,23 +517,33 @@
     const found = /(?:^|; )XSRF-TOKEN=([^;]*)/.exec(document.cookie);
     return found ? { 'X-XSRF-TOKEN': decodeURIComponent(found[1]) } : {};
   }
+  // Tells a change of an instance. A login page or a proxy may answer in its place, so only an answer that confirms the change shows that
+  // it was made, and only a refusal that it was not.
+  async function send(method, url, body, what, made) {
+    const unknown = why => ['It is unknown whether ' + what + ' was changed: ' + why + '.', true];
+    try {
+      const r = await fetch(url, { method, credentials: 'same-origin', redirect: 'manual', signal: AbortSignal.timeout(WAIT), headers: { 'Content-Type': 'application/json', ...token() }, body: body && JSON.stringify(body) });
+      if (r.type === 'opaqueredirect') return ['Not changed: this browser is not logged in. Reload the page.', false];
+      const answer = await r.json().catch(() => null) || {}, done = r.ok && made(answer);
+      return done ? [done, false]
+        : answer.outcome === 'unknown' ? [answer.message + '.', true]
+        : r.status >= 400 && r.status < 500 && r.status !== 408 || r.status === 503 && answer.message ? ['Not changed: ' + (answer.message || answer.error || 'status ' + r.status), false]
+        : unknown(r.ok ? 'something else than the instance has answered, such as a login. Reload the page' : 'status ' + r.status);
+    } catch (e) {
+      return unknown('the instance did not answer');
+    }
+  }
   async function change(method, body, done) {
-    const of = shown.key, limits = !body || body.limit !== undefined;
+    const of = shown.key, limits = !body || body.limit !== undefined, at = name;
     text('done', 'sending');
     let url = api; // names are in the query or the body: a path refuses some
     const reason = $('reason').value.trim(), lasts = $('lasts').value.trim();
     if (method === 'DELETE') url += '?name=' + encodeURIComponent(name) + '&key=' + encodeURIComponent(of) + (reason ? '&reason=' + encodeURIComponent(reason) : '');
-    try {
-      const r = await fetch(url, { method, credentials: 'same-origin', headers: { 'Content-Type': 'application/json', ...token() }, body: body && JSON.stringify({ name, key: of, ...body, ...(reason && { reason }), ...(lasts && limits && { lasts }) }) });
-      const answer = await r.json().catch(() => ({}));
-      if (answer.outcome === 'unknown' && limits) wanted = { name, key: of };
-      text('done', r.ok ? done(of, answer) : answer.outcome === 'unknown' ? answer.message + '.' : 'Not changed: ' + (answer.message || answer.error || 'status ' + r.status));
-    } catch (e) {
-      if (limits) wanted = { name, key: of };
-      text('done', 'It is unknown whether ' + of + ' was changed: the instance did not answer.');
-    }
+    const [said, unknown] = await send(method, url, body && { name, key: of, ...body, ...(reason && { reason }), ...(lasts && limits && { lasts }) }, of, a => a.key === of && done(of, a));
+    if (unknown && limits) wanted = { name: at, key: of };
+    text('done', said);
   }
-  const taken = (of, a) => plural(a.evicted, 'permit of ' + of + ' was', 'permits of ' + of + ' were') + ' taken.';
+  const taken = (of, a) => a.evicted !== undefined && plural(a.evicted, 'permit of ' + of + ' was', 'permits of ' + of + ' were') + ' taken.';
 
   document.addEventListener('click', e => {
     const a = e.target.closest('a[data-go]');
@@ -538,20 +563,22 @@
     text('others-text', 'asking the store');
     const of = name, r = await fetch(api + '?name=' + encodeURIComponent(of) + '&others=1000', json).then(async x => [x.ok, await x.json().catch(() => ({}))], () => [false, {}]);
     if (of !== name) return;
-    const found = r[0] ? r[1].keys : [];
-    text('others-text', !r[0] ? 'Unknown: ' + (r[1].message || 'the instance did not answer') + '.'
+    const found = r[0] && r[1].keys;
+    text('others-text', !found ? 'Unknown: ' + (r[1].message || 'the instance did not answer') + '.'
       : (found.length ? 'Keys of the store, of whatever permit: the store does not record names.' : 'The store has no other keys.') + (r[1].truncated ? ' There are more than these.' : ''));
-    $('others-list').replaceChildren(...found.map(k => el('li', '', link(k, of, k))));
+    $('others-list').replaceChildren(...(found || []).map(k => el('li', '', link(k, of, k))));
   });
   $('limit-form').addEventListener('submit', e => {
     e.preventDefault();
     if (!shown) return;
     // a key that nothing uses may be a typing error: only one that was named on purpose is created
-    const create = !shown.members.length && shown.key !== name && !shown.override && confirm('No instance is known to use the key ' + shown.key + ' of ' + name + '. Set its limit all the same?');
-    change('POST', { limit: Number($('limit').value), ...(create && { create }) }, (of, a) => 'The limit of ' + of + ' is ' + a.override + ' for all instances.');
+    const limit = Number($('limit').value), create = !shown.members.length && shown.key !== name && !shown.override;
+    if (create && !confirm('No instance is known to use the key ' + shown.key + ' of ' + name + '. Set its limit all the same?') || limit === 0 && !confirmsPause()) return;
+    change('POST', { limit, ...(create && { create }) }, (of, a) => a.override === limit && 'The limit of ' + of + ' is ' + limit + ' for all instances.');
   });
-  $('pause').addEventListener('click', () => shown && confirm('Pause ' + shown.key + ' of ' + name + ' for all instances? Running calls go on, no other call gets a permit.')
-    && change('POST', { limit: 0 }, of => 'Paused ' + of + ': no call gets a permit until the limit is set or lifted.'));
+  const confirmsPause = () => confirm('Pause ' + shown.key + ' of ' + name + ' for all instances? Running calls go on, no other call gets a permit.');
+  $('pause').addEventListener('click', () => shown && confirmsPause()
+    && change('POST', { limit: 0 }, (of, a) => a.override === 0 && 'Paused ' + of + ': no call gets a permit until the limit is set or lifted.'));
   $('lift').addEventListener('click', () => shown && change('DELETE', null, of => 'The limit of the operator for ' + of + ' is lifted.'));
   $('members').addEventListener('click', e => {
     const b = e.target.closest('button');
@@ -562,11 +589,9 @@
   async function pause(paused) {
     const what = $('pause-form').dataset.what, reason = $('pause-reason').value.trim(), lasts = $('pause-lasts').value.trim();
     text('pause-done', 'sending');
-    const r = await fetch(api, { method: 'POST', credentials: 'same-origin', headers: { 'Content-Type': 'application/json', ...token() }, body: JSON.stringify({ pause: paused, ...(name !== null && { name }), ...(reason && { reason }), ...(lasts && paused && { lasts }) }) })
-      .then(async x => [x.ok, await x.json().catch(() => ({})), x.status], () => null);
-    text('pause-done', r === null ? 'It is unknown whether ' + what + ' was changed: the instance did not answer.'
-      : !r[0] ? (r[1].outcome === 'unknown' ? r[1].message + '.' : 'Not changed: ' + (r[1].message || 'status ' + r[2]))
-      : (paused ? 'All calls of ' + what + ' are paused.' : 'The pause of ' + what + ' has ended.') + ' All instances have it after a third of the lease, five seconds at most.');
+    const [said] = await send('POST', api, { pause: paused, ...(name !== null && { name }), ...(reason && { reason }), ...(lasts && paused && { lasts }) }, what,
+      a => a.paused === paused && (paused ? 'All calls of ' + what + ' are paused.' : 'The pause of ' + what + ' has ended.') + ' All instances have it after a third of the lease, five seconds at most.');
+    text('pause-done', said);
   }
   $('pause-form').addEventListener('submit', e => {
     e.preventDefault();
@@ -579,9 +604,8 @@
     if (!confirm('Drain ' + title(member) + '? It takes no more permits, of whatever name, until it is restarted: its waiting and new calls are rejected, its running calls go on.')) return;
     const reason = $('reason').value.trim();
     text('done', 'sending');
-    const r = await fetch(api, { method: 'POST', credentials: 'same-origin', headers: { 'Content-Type': 'application/json', ...token() }, body: JSON.stringify({ drain: true, member, ...(reason && { reason }) }) })
-      .then(async x => x.ok ? 'This instance takes no more permits.' : 'Not drained: ' + ((await x.json().catch(() => ({}))).message || 'status ' + x.status), () => 'It is unknown whether this instance was drained: it did not answer.');
-    text('done', r);
+    const [said] = await send('POST', api, { drain: true, member, ...(reason && { reason }) }, 'this instance', a => a.draining === true && 'This instance takes no more permits.');
+    text('done', said);
   });
   $('calls').addEventListener('click', e => {
     const b = e.target.closest('button');

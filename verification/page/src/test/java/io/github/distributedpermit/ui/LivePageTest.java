@@ -7,6 +7,7 @@ import com.example.page.Workers;
 import io.github.distributedpermit.backend.local.LocalPermitBackend;
 import io.github.distributedpermit.endpoint.PermitsEndpoint;
 import java.io.IOException;
+import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -104,6 +105,108 @@ class LivePageTest extends PageTest {
         one.work(5);
         await().atMost(PATIENCE).until(() -> browser.text("#n-use").equals("3 / 3"));
         assertThat(browser.errors()).isEmpty();
+    }
+
+    /** A colleague's pause must not turn the number that an operator has written into a pause without an end. */
+    @Test
+    void limitThatIsBeingWrittenStaysWhenOthersChangeIt() {
+        Workers one = instance(new LocalPermitBackend(), WebApplicationType.SERVLET, "one", true);
+        one.work(1);
+        open(0, "?name=report-export");
+        await().atMost(PATIENCE).until(() -> value("limit").equals("12"));
+        browser.evaluate("document.getElementById('limit').value = 20; document.getElementById('reason').focus()");
+        contexts.get(0)
+                .getBean(PermitsEndpoint.class)
+                .change("report-export", "report-export", 0, null, null, null, null, null);
+        await().atMost(PATIENCE).until(() -> browser.text("#use-text").startsWith("Paused"));
+        assertThat(value("limit")).isEqualTo("20");
+
+        browser.evaluate("document.getElementById('limit-form').requestSubmit()");
+        await().atMost(PATIENCE).until(() -> browser.text("#n-use").equals("1 / 20"));
+        contexts.get(0)
+                .getBean(PermitsEndpoint.class)
+                .change("report-export", "report-export", 15, null, null, null, null, null);
+        await().atMost(PATIENCE).until(() -> value("limit").equals("15"));
+    }
+
+    @Test
+    void whatTheOperatorDoesNotConfirmIsNotSent() {
+        instance(new LocalPermitBackend(), WebApplicationType.SERVLET, "one", true);
+        open(0, "?name=per-tenant&key=tenant-1");
+        await().atMost(PATIENCE).until(() -> browser.count("#limit-form :enabled") > 1);
+        answerChanges("`{}`, {status: 200}");
+        browser.evaluate("window.confirm = question => { window.asked = question; return false; }");
+        assertThat(browser.evaluate("document.getElementById('limit').value = 5;"
+                                + " document.getElementById('limit-form').requestSubmit(); window.asked")
+                        .asString())
+                .startsWith("No instance is known to use the key tenant-1");
+        browser.evaluate(
+                "window.confirm = question => { window.asked = question; return !question.startsWith('Pause'); }");
+        assertThat(browser.evaluate("document.getElementById('limit').value = 0;"
+                                + " document.getElementById('limit-form').requestSubmit(); window.asked")
+                        .asString())
+                .startsWith("Pause tenant-1 of per-tenant for all instances?");
+        assertThat(browser.evaluate("window.sent").asInt()).isZero();
+        assertThat(browser.errors()).isEmpty();
+    }
+
+    /** A login page or a proxy answers in place of the instance. */
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "`<html>login</html>`, {status: 200, headers: {[`Content-Type`]: `text/html`}} | It is unknown whether",
+                "`{}`, {status: 200} | It is unknown whether",
+                "`<html>`, {status: 504} | It is unknown whether",
+                "`{\"error\": \"Internal Server Error\"}`, {status: 500} | It is unknown whether",
+                "`<html>`, {status: 503} | It is unknown whether",
+                "`{\"message\": \"It is refused\"}`, {status: 503} | Not changed: It is refused",
+                "``, {status: 403} | Not changed: status 403",
+            })
+    void onlyAnAnswerOfTheInstanceShowsAChange(String answer, String said) {
+        Workers one = instance(
+                new LocalPermitBackend(), WebApplicationType.SERVLET, "one", true, "spring.application.name=shop");
+        one.work(1);
+        open(0, "?name=report-export");
+        await().atMost(PATIENCE)
+                .until(() ->
+                        browser.count("#lift") == 1 && browser.text("#n-use").equals("1 / 12"));
+        answerChanges(answer);
+        for (String change : List.of(
+                "limit-form').requestSubmit()", "pause').click()", "lift').click()", "pause-form').requestSubmit()")) {
+            String where = change.startsWith("pause-form") ? "#pause-done" : "#done";
+            browser.evaluate(
+                    "document.getElementById('lift').disabled = false; document.getElementById('done').textContent = '';"
+                            + "document.getElementById('" + change);
+            await().atMost(PATIENCE)
+                    .untilAsserted(
+                            () -> assertThat(browser.text(where)).as(change).startsWith(said));
+        }
+        assertThat(browser.errors()).isEmpty();
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "`<html>login</html>`, {status: 200} | This browser is not logged in",
+                "``, {status: 401} | This browser is not logged in",
+                "`{\"error\": \"Bad Gateway\"}`, {status: 502} | Instead of the permits comes the answer: Bad Gateway",
+            })
+    void whatAnswersInPlaceOfTheInstanceIsNotItsSilence(String answer, String said) {
+        instance(new LocalPermitBackend(), WebApplicationType.SERVLET, "one", true);
+        open(0, "?name=report-export");
+        browser.evaluate("window.fetch = () => Promise.resolve(new Response(" + answer + "))");
+        await().atMost(PATIENCE).until(() -> browser.text("#stale").startsWith(said));
+    }
+
+    private static void answerChanges(String answer) {
+        browser.evaluate("window.sent = 0; (() => { const send = window.fetch; window.fetch = (to, what) => what.method"
+                + " ? (window.sent++, Promise.resolve(new Response(" + answer + "))) : send(to, what); })()");
+    }
+
+    private static String value(String id) {
+        return browser.evaluate("document.getElementById('" + id + "').value").asString();
     }
 
     /** Until the first answer has come, the page knows no key of the permit that was chosen. */
