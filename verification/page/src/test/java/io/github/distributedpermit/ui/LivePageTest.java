@@ -172,15 +172,20 @@ class LivePageTest extends PageTest {
                 .until(() ->
                         browser.count("#lift") == 1 && browser.text("#n-use").equals("1 / 12"));
         answerChanges(answer);
+        // each text: one that says that the outcome is unknown gives way to the state that is read next
+        browser.evaluate(
+                "window.said = []; for (const each of ['done', 'pause-done'].map(id => document.getElementById(id)))"
+                        + " new MutationObserver(() => said.push(each.textContent)).observe(each, {childList: true})");
         for (String change : List.of(
                 "limit-form').requestSubmit()", "pause').click()", "lift').click()", "pause-form').requestSubmit()")) {
-            String where = change.startsWith("pause-form") ? "#pause-done" : "#done";
             browser.evaluate(
-                    "document.getElementById('lift').disabled = false; document.getElementById('done').textContent = '';"
-                            + "document.getElementById('" + change);
+                    "said.length = 0; document.getElementById('lift').disabled = false; document.getElementById('"
+                            + change);
             await().atMost(PATIENCE)
-                    .untilAsserted(
-                            () -> assertThat(browser.text(where)).as(change).startsWith(said));
+                    .untilAsserted(() -> assertThat(
+                                    browser.evaluate("said.join(' then ')").asString())
+                            .as(change)
+                            .startsWith("sending then " + said));
         }
         assertThat(browser.errors()).isEmpty();
     }
