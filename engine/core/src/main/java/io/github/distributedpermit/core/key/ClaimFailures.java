@@ -66,6 +66,9 @@ final class ClaimFailures {
         if (oldest != null && host.watch().resumedAt() > oldest.at) {
             plan.sent.restart(host.watch().resumedAt());
         }
+        if (oldest != null && now >= oldest.overdueAt(policy)) {
+            plan.sent.receiveAgain(effects); // an error may have struck before the event of the answer began
+        }
         while (oldest != null && oldest.isOverdue(now, policy)) {
             effects.execute(oldest::cancel);
             failed(oldest.sequence, null, now, effects);

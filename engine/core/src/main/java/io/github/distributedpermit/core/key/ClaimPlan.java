@@ -193,14 +193,16 @@ final class ClaimPlan {
     }
 
     /**
-     * After an error: recorded claims that were never sent are not in flight, and a new one sends the present numbers.
+     * After an error: recorded claims that were never sent are not in flight, and a new one sends the present numbers. The answers
+     * to others are received again, in case the error came before they were.
      */
-    void mend() {
+    void mend(Effects effects) {
         for (SentClaim claim = sent.oldest(); claim != null; claim = claim.next) {
             if (!claim.collected) {
                 sent.landed(claim.sequence);
             }
         }
+        sent.receiveAgain(effects);
         again = true;
     }
 

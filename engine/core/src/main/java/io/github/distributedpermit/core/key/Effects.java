@@ -4,6 +4,7 @@ import io.github.distributedpermit.spi.Claim;
 import io.github.distributedpermit.spi.StackRoom;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
 import org.jspecify.annotations.Nullable;
@@ -142,7 +143,8 @@ final class Effects implements Executor {
 
     private void reportUnsent(SentClaim record, Throwable cause) {
         try {
-            record.accept(null, cause);
+            record.follow(
+                    CompletableFuture.failedFuture(cause)); // so that it is received again if the queue fails, too
         } catch (RuntimeException | Error e) {
             failed(e);
         }

@@ -123,7 +123,7 @@ final class KeyQueueState {
         heldBack.mend(effects);
         ledger.mend();
         outageCalls.mend();
-        plan.mend();
+        plan.mend(effects);
     }
 
     /** A call arrives: it is served, rejected, or waits. */

@@ -36,6 +36,10 @@ public final class SentClaim implements BiConsumer<@Nullable Holding, @Nullable 
     private long clockFrom;
 
     private boolean restarted;
+
+    /** Whether {@link #receiveAgain} runs, which an error may have the queue ask for once more. */
+    private volatile boolean receiving;
+
     private final Answers answers;
     private volatile @Nullable CompletionStage<Holding> stage;
 
@@ -75,7 +79,7 @@ public final class SentClaim implements BiConsumer<@Nullable Holding, @Nullable 
                 clockFrom = Math.max(clockFrom, answers.time(written.getAsLong()));
             }
         }
-        if ((!isWithClient() || isUnwritten()) && now - at < policy.storeTimeout()) {
+        if ((stage == null || isAnswered() || isUnwritten()) && now - at < policy.storeTimeout()) {
             clockFrom = now;
         }
         return now >= overdueAt(policy);
@@ -86,10 +90,9 @@ public final class SentClaim implements BiConsumer<@Nullable Holding, @Nullable 
         return stage instanceof PendingClaim pending && pending.writtenAtNanos().isEmpty();
     }
 
-    /** Whether the client has the claim and has not answered it. */
-    private boolean isWithClient() {
-        CompletionStage<Holding> answer = stage;
-        return answer != null && !(answer instanceof Future<?> future && future.isDone());
+    /** Whether the client has answered the claim, although the queue may not have received that. */
+    boolean isAnswered() {
+        return stage instanceof Future<?> future && future.isDone();
     }
 
     /** When the answer is overdue, as far as is known now. */
@@ -106,6 +109,19 @@ public final class SentClaim implements BiConsumer<@Nullable Holding, @Nullable 
     public void follow(CompletionStage<Holding> answer) {
         stage = answer;
         answer.whenComplete(this);
+    }
+
+    /** Receives an answer once more that an error may have kept from the queue. Has no effect on a queue that knows it. */
+    void receiveAgain() {
+        CompletionStage<Holding> answer = stage;
+        if (answer != null && !receiving) {
+            receiving = true;
+            try {
+                answer.whenComplete(this);
+            } finally {
+                receiving = false;
+            }
+        }
     }
 
     @Override

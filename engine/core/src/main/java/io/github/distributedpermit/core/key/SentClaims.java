@@ -133,6 +133,15 @@ final class SentClaims {
         return inFlight < before;
     }
 
+    /** Has answers received once more that the queue does not know, because an error may have kept them from it. */
+    void receiveAgain(Effects effects) {
+        for (SentClaim claim = oldest; claim != null; claim = claim.next) {
+            if (claim.inFlight && claim.isAnswered()) {
+                effects.execute(claim::receiveAgain);
+            }
+        }
+    }
+
     /** Whether the claim of this sequence may still be answered. */
     boolean isInFlight(long sequence) {
         SentClaim claim = inFlight == 0 ? null : find(sequence);

@@ -13,7 +13,9 @@ import io.github.distributedpermit.spi.Holding;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Future;
+import java.util.function.BiConsumer;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
@@ -22,6 +24,9 @@ class PostponedEffectsTest {
 
     private final List<String> seen = new ArrayList<>();
     private boolean failing;
+    private long now;
+    private int unsendable;
+    private boolean withoutClock;
     private long version;
     private @Nullable Claim claim;
     private @Nullable SentClaim sent;
@@ -31,8 +36,22 @@ class PostponedEffectsTest {
 
         @Override
         public void send(Claim what, SentClaim record) {
+            if (unsendable > 0) {
+                unsendable--;
+                withoutClock = unsendable == 0;
+                throw new StackOverflowError("planted");
+            }
             claim = what;
             sent = record;
+        }
+
+        @Override
+        public long now() {
+            if (withoutClock) {
+                withoutClock = false;
+                throw new StackOverflowError("planted");
+            }
+            return now;
         }
 
         @Override
@@ -114,9 +133,52 @@ class PostponedEffectsTest {
         assertThat(returned).isDone();
     }
 
-    private Grant hold() {
-        Waiter waiter = new Waiter(permit, "queue", 1, true, 0, outcome -> {});
+    /** The error that was to be reported as the failure of the claim strikes again. */
+    @Test
+    void claimThatCouldNotBeSentBlocksNoOther() {
+        unsendable = 2;
+        Waiter waiter = enter();
+        queue.check();
+        assertThat(unsendable).isZero();
+        assertThat(claim).isNull();
+        queue.check();
+        now += permit.policy().commandTimeout() / 2; // the pause after a failed claim
+        queue.check();
+        answer(1, 1);
+        assertThat(waiter.outcome()).isInstanceOf(Grant.class);
+    }
+
+    /** As if the error had struck on the thread that brings the answer, before the queue had any part in it. */
+    @Test
+    void answerThatNoEventHasReceivedIsReceivedOnceItIsOverdue() {
+        Waiter waiter = enter();
+        CompletableFuture<Holding> answer = new CompletableFuture<>() {
+            private boolean followed;
+
+            @Override
+            public CompletableFuture<Holding> whenComplete(BiConsumer<? super Holding, ? super Throwable> action) {
+                boolean again = followed;
+                followed = true;
+                return again ? super.whenComplete(action) : this;
+            }
+        };
+        Objects.requireNonNull(sent).follow(answer);
+        answer.complete(new Holding(1, 1, Objects.requireNonNull(claim).sequence(), ++version, 1, Holding.Others.NONE));
+        queue.check();
+        assertThat(waiter.outcome()).isNull();
+        now += permit.policy().commandTimeout();
+        queue.check();
+        assertThat(waiter.outcome()).isInstanceOf(Grant.class);
+    }
+
+    private Waiter enter() {
+        Waiter waiter = new Waiter(permit, "queue", 1, true, now, outcome -> {});
         assertThat(queue.enter(waiter)).isTrue();
+        return waiter;
+    }
+
+    private Grant hold() {
+        Waiter waiter = enter();
         answer(1, 1);
         return (Grant) Objects.requireNonNull(waiter.outcome());
     }
