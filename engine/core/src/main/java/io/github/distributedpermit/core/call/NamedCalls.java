@@ -166,22 +166,29 @@ public final class NamedCalls implements NamedPermits {
         PermitRequest request = normal(asked);
         Present in = present.get();
         FutureCall call = new FutureCall(permit, request, in.registry, in.outcomes);
-        call.waiter().caller = in.outcomes.caller(request);
-        prepare(call.waiter(), request);
+        Waiter waiter = call.waiter();
+        waiter.caller = in.outcomes.caller(request);
+        prepare(waiter, request);
+        boolean followed = in.outcomes.areFollowed();
         StackRoom.checkForReturn();
-        Grant idle = idle(in, request, call.waiter().arrival);
+        Grant idle = idle(in, request, waiter.arrival);
         if (idle != null) {
-            idle.caller = call.waiter().caller;
-            call.complete(in.outcomes.areFollowed() ? in.outcomes.taken(idle) : idle);
+            idle.caller = waiter.caller;
+            try {
+                call.complete(followed ? in.outcomes.taken(idle) : idle);
+            } catch (RuntimeException | Error e) {
+                idle.release();
+                throw e;
+            }
             return call;
         }
         StackRoom.check();
         try {
-            call.follow(enter(in, request, call.waiter()));
+            call.follow(enter(in, request, waiter));
         } catch (PermitRejectedException e) {
             call.completeExceptionally(e);
         } catch (RuntimeException | Error e) {
-            giveUp(in, request, call.waiter());
+            giveUp(in, request, waiter);
             throw e;
         }
         return call;

@@ -43,9 +43,6 @@ public final class Grant extends ObservedCall implements Permit, Outcome {
     /** Whether the queue counts it as in use: neither released nor lost. */
     boolean counted;
 
-    /** Whether it was lost and its call has not ended. */
-    boolean lostInUse;
-
     /** Whether its call has ended. Set before anything else happens, so that no error can undo it. */
     boolean ended;
 

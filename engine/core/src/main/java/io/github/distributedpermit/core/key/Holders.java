@@ -2,7 +2,11 @@ package io.github.distributedpermit.core.key;
 
 import io.github.distributedpermit.spi.CallView;
 import io.github.distributedpermit.spi.Caller;
+import io.github.distributedpermit.spi.StackRoom;
+import java.util.Collections;
 import java.util.List;
+import java.util.Set;
+import java.util.WeakHashMap;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -14,7 +18,9 @@ final class Holders {
 
     private @Nullable Grant newest;
     private int inUse;
-    private int lostInUse;
+
+    /** The grants whose calls had not ended when they were lost, but none that nothing refers to any more. */
+    private Set<Grant> lost = Set.of();
 
     /** The grant is in use from now on. */
     void add(Grant grant) {
@@ -69,13 +75,16 @@ final class Holders {
 
     /** Takes its permits away from a call that holds them. */
     void lose(Grant grant, LossCause cause, Effects effects) {
+        StackRoom.check(); // an error within the set could lose others from it
         // the notification is collected first: if an error strikes below, the call still learns of the loss
         effects.lost(grant);
         grant.ungauge();
+        if (lost.isEmpty()) {
+            lost = Collections.newSetFromMap(new WeakHashMap<>());
+        }
+        lost.add(grant);
         grant.markLost(cause);
         remove(grant);
-        grant.lostInUse = true;
-        lostInUse += grant.weight;
     }
 
     /** The grant of the call with this number, see {@link Caller#call}; {@code null} if it holds none. */
@@ -90,17 +99,16 @@ final class Holders {
 
     /** A call has ended; {@code false} unless its permit was lost before. */
     boolean endLost(Grant grant) {
-        if (!grant.lostInUse) {
-            return false;
-        }
-        grant.lostInUse = false;
-        lostInUse -= grant.weight;
-        return true;
+        return !lost.isEmpty() && lost.remove(grant);
     }
 
     /** How many permits were lost whose calls have not ended. */
     int lostInUse() {
-        return lostInUse;
+        int permits = 0;
+        for (Grant grant : lost) {
+            permits += grant.ended ? 0 : grant.weight;
+        }
+        return permits;
     }
 
     /** After an error: removes the grants whose calls have ended, and counts all others in the gauge as well. */

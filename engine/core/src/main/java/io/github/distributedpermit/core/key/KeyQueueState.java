@@ -102,7 +102,7 @@ final class KeyQueueState {
             plan.askAgain();
         }
         if (outageCalls.hasEnded()) {
-            outageCalls.leave();
+            outageCalls.askForPermits();
             failures.storeIsBack(now);
             if (isClosing()) {
                 endWaiting(effects);
@@ -110,6 +110,7 @@ final class KeyQueueState {
             if (!waiters.isEmpty()) {
                 plan.askAgain();
             }
+            outageCalls.leave(); // last, as above
         }
         failures.lookAtTheClock(now, usesLeases(), effects);
     }
@@ -495,7 +496,7 @@ final class KeyQueueState {
                 && waiters.isEmpty()
                 && heldBack.isEmpty()
                 && outageCalls.inUse() == 0
-                && (ledger.holders.lostInUse() == 0 || !outageCalls.countsLost())
+                && (!outageCalls.countsLost() || ledger.holders.lostInUse() == 0)
                 && plan.sent.isEmpty()
                 && !plan.isDue(0, ledger, waiters, usesLeases(), now);
     }

@@ -24,6 +24,9 @@ final class OutageCall implements Grant.Owner {
     @Nullable
     Adoption adoption;
 
+    /** Whether the numbers for the observer count it. */
+    boolean gauged;
+
     /** Whether it runs without the store: neither ended nor recorded by the store. */
     volatile boolean counted;
 

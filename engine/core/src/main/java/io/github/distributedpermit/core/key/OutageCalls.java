@@ -73,15 +73,21 @@ final class OutageCalls {
 
     /**
      * The outage has ended: the calls that still run ask the store for their permits, the oldest first, before those that
-     * wait.
+     * wait. Those that do so already, since an error has ended this early, are left as they are.
      */
+    void askForPermits() {
+        for (OutageCall call = newest; call != null; call = call.previous) {
+            if (call.adoption == null || !call.adoption.inQueue) {
+                OutageCall.Adoption adoption = new OutageCall.Adoption(call);
+                waiters.addFirst(adoption);
+                call.adoption = adoption;
+            }
+        }
+    }
+
+    /** From now on no call runs without the store. */
     void leave() {
         on = false;
-        for (OutageCall call = newest; call != null; call = call.previous) {
-            OutageCall.Adoption adoption = new OutageCall.Adoption(call);
-            call.adoption = adoption;
-            waiters.addFirst(adoption);
-        }
     }
 
     /** Whether the count of calls that have lost their permits is needed later, for the share of this instance. */
@@ -214,6 +220,7 @@ final class OutageCalls {
         }
         call.grant.gauge();
         call.grant.permit.counts.withoutStore.addAndGet(call.grant.weight);
+        call.gauged = true;
     }
 
     /** There are groups from now on. */
@@ -248,7 +255,10 @@ final class OutageCalls {
             group.inUse -= call.grant.weight;
             group.dropIfUnused();
         }
-        call.grant.permit.counts.withoutStore.addAndGet(-call.grant.weight);
+        if (call.gauged) {
+            call.grant.permit.counts.withoutStore.addAndGet(-call.grant.weight);
+            call.gauged = false;
+        }
     }
 
     /** The call has ended. {@code false} if the store has recorded its permit, or if it was removed before. */

@@ -2,19 +2,17 @@ package io.github.distributedpermit.core.key;
 
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Grants the permits of names without a limit, and counts those in use, so that a shutdown waits for them as for others. No store
+ * Grants the permits of names without a limit, and keeps those in use, so that a shutdown waits for them as for others. No store
  * records them: they are never lost, and their tokens have the version 0, as those of {@link OutageCalls} do. Thread-safe.
  */
 public final class UnlimitedGrants {
 
     private final KeyQueueHost host;
     private final Set<Grant> grants = ConcurrentHashMap.newKeySet();
-    private final AtomicInteger inUse = new AtomicInteger();
     private final AtomicLong count = new AtomicLong();
 
     public UnlimitedGrants(KeyQueueHost host) {
@@ -27,17 +25,27 @@ public final class UnlimitedGrants {
         if (isClosed()) {
             return null;
         }
-        Grant grant = new Grant(new Owner(key), permit, weight, Grant.STORELESS, nextCount(), now);
-        inUse.incrementAndGet(); // before the second look at the admission: a shutdown sees one of the two
-        if (isClosed()) {
-            // Not on this thread, which may have the lock of a queue: the look at all queues takes the lock of each.
-            host.scheduler().schedule(this::ended, 0);
-            return null;
+        Owner owner = new Owner(key);
+        Grant grant = new Grant(owner, permit, weight, Grant.STORELESS, nextCount(), now);
+        boolean granted = false;
+        try {
+            grants.add(grant); // before the second look at the admission: a shutdown sees one of the two
+            if (!isClosed()) {
+                grant.counted = true;
+                grant.gauge();
+                granted = true;
+                return grant;
+            }
+        } finally {
+            if (!granted) {
+                synchronized (owner) {
+                    grant.ended = true;
+                }
+            }
         }
-        grants.add(grant);
-        grant.counted = true;
-        grant.gauge();
-        return grant;
+        // Not on this thread, which may have the lock of a queue: the look at all queues takes the lock of each.
+        host.scheduler().schedule(this::ended, 0);
+        return null;
     }
 
     /** The number of the next permit that no store has recorded, for its token. */
@@ -51,16 +59,31 @@ public final class UnlimitedGrants {
 
     /** Whether calls hold such permits. */
     public boolean isInUse() {
-        return inUse.get() > 0;
+        return grants.stream().anyMatch(this::isInUse);
     }
 
     /** For gauges: all calls that hold such permits. */
     public void survey(KeyQueueVisitor visitor) {
-        grants.forEach(grant -> visitor.holds(grant.permit, grant.key(), grant.grantedAt));
+        grants.stream()
+                .filter(this::isInUse)
+                .forEach(grant -> visitor.holds(grant.permit, grant.key(), grant.grantedAt));
+    }
+
+    /** Whether the call has not ended. If it has, this does what an error may have kept its end from doing. */
+    private boolean isInUse(Grant grant) {
+        synchronized (grant.owner()) {
+            if (!grant.ended) {
+                return true;
+            }
+            grant.showEnd();
+            grant.ungauge();
+        }
+        grants.remove(grant);
+        return false;
     }
 
     private void ended() {
-        if (inUse.decrementAndGet() == 0 && host.admission() != Admission.ALL) {
+        if (host.admission() != Admission.ALL && !isInUse()) {
             host.progress();
         }
     }
@@ -85,21 +108,26 @@ public final class UnlimitedGrants {
 
         @Override
         public boolean release(Grant grant) {
-            synchronized (this) {
-                if (grant.ended) {
-                    return false;
-                }
-                grant.ended = true;
-                grant.showEnd();
-                grant.ungauge();
-            }
+            boolean first = false;
             try {
-                grants.remove(grant);
-                host.released(grant);
+                synchronized (this) {
+                    first = !grant.ended;
+                    grant.ended = true;
+                    if (first) {
+                        grant.showEnd();
+                        grant.ungauge();
+                    }
+                }
+                if (first) {
+                    grants.remove(grant);
+                    host.released(grant);
+                }
             } finally {
-                ended();
+                if (first) {
+                    ended();
+                }
             }
-            return true;
+            return first;
         }
 
         @Override

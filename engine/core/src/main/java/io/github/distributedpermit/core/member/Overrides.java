@@ -158,9 +158,10 @@ final class Overrides {
         boolean ends = left > 0 && left < Long.MAX_VALUE;
         Timer timer = before.timer();
         if (news || !ends || timer == null) {
-            cancel(timer);
             // Also for a known limit: a timer may run before the end, since it is not on the clock of the store.
-            timer = ends ? timer(key, left + 1) : null;
+            Timer next = ends ? timer(key, left + 1) : null;
+            cancel(timer);
+            timer = next;
         }
         put(key, new Known(limit.isPresent() ? limit.limit() : null, limit, timer, 0));
         return news;
@@ -172,10 +173,10 @@ final class Overrides {
 
     private Timer timer(String key, long millis) {
         return scheduler.schedule(
-                () -> {
+                () -> failing(key, () -> {
                     timerHasRun(key);
-                    look(key);
-                },
+                    return inspect.apply(key);
+                }),
                 TimeUnit.MILLISECONDS.toNanos(millis));
     }
 
@@ -207,6 +208,9 @@ final class Overrides {
             });
         } catch (RuntimeException e) {
             lookAgain(key);
+        } catch (Error e) {
+            lookAgain(key);
+            throw e;
         }
     }
 
@@ -217,8 +221,8 @@ final class Overrides {
         }
         Known before = get(key);
         int doublings = before.reported().until() == 0 ? Math.min(before.failures(), MOST_DOUBLINGS) : 0;
-        cancel(before.timer());
         Timer again = timer(key, AGAIN_MILLIS << doublings);
+        cancel(before.timer());
         put(key, new Known(before.inForce(), before.reported(), again, before.failures() + 1));
     }
 

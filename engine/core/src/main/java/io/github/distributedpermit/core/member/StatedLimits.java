@@ -31,6 +31,9 @@ final class StatedLimits {
     /** Names may be made by users. */
     private static final int MOST_NAMES = 1_000;
 
+    /** Calls of other instances may state limits of their own: of more than this, no further line follows. */
+    private static final int MOST_LIMITS = 5;
+
     /** Of one limit, in a line. */
     private static final int MOST_MEMBERS = 5;
 
@@ -91,6 +94,10 @@ final class StatedLimits {
         }
         Reported last = reported.get(name);
         Set<Integer> before = last != null && now - last.seenAt <= REMEMBERED ? last.limits : Set.of();
+        if (before.size() >= MOST_LIMITS) {
+            reported.put(name, new Reported(before, now));
+            return false;
+        }
         Set<Integer> all = new HashSet<>(before);
         all.addAll(limits);
         reported.put(name, new Reported(all, now));

@@ -1,6 +1,7 @@
 package io.github.distributedpermit.core.key;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.github.distributedpermit.OnStoreFailure;
 import io.github.distributedpermit.PermitDefinition;
@@ -19,6 +20,7 @@ class UnlimitedGrantsTest {
                     1, 15 * SECOND, 3 * SECOND, SECOND, SECOND, 0, 0, 10, false, Release.ASYNC, OnStoreFailure.FAIL));
     private int looks;
     private Admission admission = Admission.ALL;
+    private int admissionsUntilError;
 
     private final UnlimitedGrants grants = new UnlimitedGrants(new QueueUnderLincheck.OnlyMember(true) {
         @Override
@@ -28,6 +30,9 @@ class UnlimitedGrantsTest {
 
         @Override
         public Admission admission() {
+            if (--admissionsUntilError == 0) {
+                throw new OutOfMemoryError("planted");
+            }
             return admission;
         }
     });
@@ -40,6 +45,13 @@ class UnlimitedGrantsTest {
         assertThat(grants.grant(permit, "key", 1, 0)).isNull();
 
         assertThat(looks).isZero();
+        assertThat(grants.isInUse()).isFalse();
+    }
+
+    @Test
+    void callThatAnErrorKeepsFromItsPermitIsNotWaitedFor() {
+        admissionsUntilError = 2;
+        assertThatThrownBy(() -> grants.grant(permit, "key", 1, 0)).isInstanceOf(OutOfMemoryError.class);
         assertThat(grants.isInUse()).isFalse();
     }
 

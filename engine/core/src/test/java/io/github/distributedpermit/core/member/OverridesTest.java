@@ -1,6 +1,7 @@
 package io.github.distributedpermit.core.member;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.github.distributedpermit.spi.KeyState;
 import io.github.distributedpermit.spi.OverrideLimit;
@@ -26,10 +27,15 @@ class OverridesTest {
     private final List<OverrideLimit> reported = new ArrayList<>();
     private final List<String> inspected = new ArrayList<>();
     private boolean storeFails;
+    private boolean errorStrikes;
+    private boolean timersFail;
     private long wallClock = NOW;
 
     private final Overrides overrides = new Overrides(
             (task, nanos) -> {
+                if (timersFail) {
+                    throw new OutOfMemoryError("planted");
+                }
                 timers.add(Duration.ofNanos(nanos).toMillis());
                 tasks.add(task);
                 return () -> tasks.remove(task);
@@ -37,6 +43,10 @@ class OverridesTest {
             () -> wallClock,
             key -> {
                 inspected.add(key);
+                if (errorStrikes) {
+                    errorStrikes = false;
+                    throw new OutOfMemoryError("planted");
+                }
                 return storeFails
                         ? CompletableFuture.failedFuture(new IllegalStateException("no answer"))
                         : new CompletableFuture<>();
@@ -116,6 +126,28 @@ class OverridesTest {
         storeFails = false;
         tasks.get(tasks.size() - 1).run();
         assertThat(inspected).hasSize(2);
+    }
+
+    @Test
+    void endIsTriedAgainAfterAnError() {
+        note(PAUSE, store(NOW));
+        errorStrikes = true;
+        assertThatThrownBy(() -> tasks.get(0).run()).isInstanceOf(OutOfMemoryError.class);
+        assertThat(timers).containsExactly(10 * MINUTE + 1, 5_000L);
+        tasks.get(1).run();
+        note(PAUSE, store(NOW + 10 * MINUTE));
+        assertThat(lifted).containsExactly(PAUSE);
+    }
+
+    @Test
+    void timerStaysSetIfNoOtherCanBeSet() {
+        note(PAUSE, store(NOW));
+        OverrideLimit other = OverrideLimit.of(0, "bert", "").during(NOW, NOW + MINUTE);
+        timersFail = true;
+        assertThatThrownBy(() -> note(other, store(NOW))).isInstanceOf(OutOfMemoryError.class);
+        storeFails = true;
+        overrides.look("k");
+        assertThat(tasks).hasSize(1);
     }
 
     @Test

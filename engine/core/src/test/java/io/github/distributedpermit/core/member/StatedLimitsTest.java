@@ -117,6 +117,19 @@ class StatedLimitsTest {
         assertThat(changes).isEmpty();
     }
 
+    /** During an update from one limit to limits that each call states, which the other instances have already. */
+    @Test
+    void limitsOfOneNameAreBounded() {
+        for (int limit = 7; limit < 100; limit++) {
+            note(6, limit);
+            pass(Duration.ofSeconds(15));
+        }
+        assertThat(lines).hasSize(4);
+        pass(Duration.ofMinutes(11));
+        note(6, 7);
+        assertThat(lines).as("a later update").hasSize(5);
+    }
+
     /** Names may be made by users at run time. */
     @Test
     void namesAreBounded() {
