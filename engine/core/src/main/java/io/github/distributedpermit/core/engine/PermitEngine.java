@@ -106,7 +106,7 @@ public final class PermitEngine implements Permits, PermitCatalog, PermitAccess,
                 backend.highestLimit(),
                 environment.observers(),
                 () -> registry().map(KeyRegistry::survey),
-                () -> registry().ifPresent(KeyRegistry::settingsChanged),
+                () -> registry().ifPresent(KeyRegistry::applyChanges),
                 this::countInstances);
         status = new MemberStatus(this::registry, backend);
         environment.observers().each(observer -> observer.joined(status));

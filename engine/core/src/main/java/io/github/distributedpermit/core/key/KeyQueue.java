@@ -48,6 +48,12 @@ public final class KeyQueue extends KeyQueueEvents implements KeyQueueState.Call
     /** The settings of that name that the queue has adopted. Guarded by the lock. */
     private @Nullable Policy adopted;
 
+    /** How many {@linkplain KeyQueueHost#changes changes} have been applied here. Guarded by the lock. */
+    private long seenChanges;
+
+    /** Which calls were admitted when that was last applied here. Guarded by the lock. */
+    private Admission seenAdmission;
+
     /** Whether the registry has dropped this queue, so that calls have to look up another one. Guarded by the lock. */
     private boolean retired;
 
@@ -62,6 +68,8 @@ public final class KeyQueue extends KeyQueueEvents implements KeyQueueState.Call
         this.limit = unused ? NONE : policy.limit();
         this.host = host;
         this.owner = owner;
+        this.seenChanges = host.changes();
+        this.seenAdmission = host.admission();
         this.state = new KeyQueueState(key, this, policy, host);
         this.timer = new KeyQueueTimer(this::timerFired);
         this.clock = new ProcessClock(host, timer, state.failures);
@@ -105,26 +113,35 @@ public final class KeyQueue extends KeyQueueEvents implements KeyQueueState.Call
         adopted = stated;
     }
 
-    /** Settings of names have changed: applies those of this key. */
-    public void settingsChanged() {
-        synchronized (this) {
-            if (leader == null || retired) {
-                return;
-            }
+    @Override
+    void applyChanges(long now, Effects effects) {
+        // what was seen is assigned last: if an error ends the line above early, the next event repeats it
+        Admission admission = host.admission();
+        if (admission != seenAdmission) {
+            state.admitFewer(effects);
+            seenAdmission = admission;
+        }
+        long changes = host.changes();
+        if (changes != seenChanges && !retired) {
+            followSettings(now, effects);
+            state.pausesChanged(now, effects);
+            seenChanges = changes;
+        }
+    }
+
+    private void followSettings(long now, Effects effects) {
+        PermitName first = leader;
+        if (first == null) {
+            return;
         }
         // Also if the leader's settings have not changed: calls of other names may wait that have no limit any more.
-        event((now, effects) -> {
-            PermitName first = leader;
-            if (first != null && !retired) {
-                state.serveAllUnlimited(now, effects);
-                Waiter waiting = state.waiters.first();
-                if (waiting != null && first.policy().isUnlimited()) {
-                    first = waiting.permit;
-                    leader = first;
-                }
-                follow(first);
-            }
-        });
+        state.serveAllUnlimited(now, effects);
+        Waiter waiting = state.waiters.first();
+        if (waiting != null && first.policy().isUnlimited()) {
+            first = waiting.permit;
+            leader = first;
+        }
+        follow(first);
     }
 
     /** Takes a permit that is idle in this process; {@code null} if the call has to {@link #enter}. */
@@ -321,12 +338,7 @@ public final class KeyQueue extends KeyQueueEvents implements KeyQueueState.Call
         event((now, effects) -> state.recall());
     }
 
-    /** The member's session has ended. The event is empty, because {@link KeyQueueState#begin} handles the loss. */
-    public void sessionLost() {
-        event((now, effects) -> {});
-    }
-
-    /** Runs an empty event: it ends what has expired, such as the session, and repairs the state after an error. */
+    /** Runs an empty event: it ends what has expired, such as the session, applies changes, and repairs the state after an error. */
     public void check() {
         event((now, effects) -> {});
     }
@@ -337,27 +349,12 @@ public final class KeyQueue extends KeyQueueEvents implements KeyQueueState.Call
         check();
     }
 
-    /** The {@linkplain KeyQueueHost#pause pause} of some name has changed. */
-    public void pausesChanged() {
-        event((now, effects) -> {
-            if (!retired) {
-                state.pausesChanged(now, effects);
-            }
-        });
-    }
-
-    /** The host {@linkplain KeyQueueHost#admission admits} fewer calls. Those that hold permits go on. */
-    public void admissionChanged() {
-        event((now, effects) -> state.admissionChanged(effects));
-    }
-
-    /** Stops renewals and repetitions, because the member has left the store. */
+    /** Stops renewals and repetitions, because the member leaves the store. No call waits any more. */
     public void abandon() {
-        Effects effects = new Effects(this, host);
         synchronized (this) {
-            retire(effects);
+            retired = true; // first, so that no error in the event lets them go on
         }
-        effects.runAll(); // The member has left the store, so what an error stops here is not needed any more.
+        event((now, effects) -> retire(effects));
     }
 
     @Override
@@ -444,7 +441,7 @@ public final class KeyQueue extends KeyQueueEvents implements KeyQueueState.Call
             event((now, effects) -> {
                 timer.fired();
                 if (!retired && state.holdsBack()) {
-                    state.pausesChanged(now, effects); // again, in case an error has stopped it
+                    state.pausesChanged(now, effects); // again, in case an error has ended the look for a pause
                 }
                 if (!retired && state.isUnused(now)) {
                     retire(effects);

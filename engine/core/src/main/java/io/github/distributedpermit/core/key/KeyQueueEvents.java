@@ -39,6 +39,9 @@ abstract class KeyQueueEvents implements Effects.Source {
     /** The time, after a standstill of the process has been taken into account. */
     abstract long now();
 
+    /** Applies what has changed for the calls of the process since the last event: the admission, settings and pauses. */
+    abstract void applyChanges(long now, Effects effects);
+
     /** What every event ends with. */
     abstract void settle(long now, Effects effects);
 
@@ -83,7 +86,7 @@ abstract class KeyQueueEvents implements Effects.Source {
     }
 
     /**
-     * What every event begins with: it repairs what an error left undone, and lets time pass.
+     * What every event begins with: it repairs what an error left undone, lets time pass, and applies changes.
      *
      * @param cutShort whether the event found the queue {@link #broken}, which it is from then on until the event ends
      */
@@ -102,6 +105,7 @@ abstract class KeyQueueEvents implements Effects.Source {
         }
         long now = now();
         state().begin(now, effects);
+        applyChanges(now, effects);
         return now;
     }
 

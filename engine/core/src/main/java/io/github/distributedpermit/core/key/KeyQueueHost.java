@@ -72,10 +72,16 @@ public interface KeyQueueHost {
      */
     void send(Claim claim, SentClaim sent);
 
-    /** Which calls the queue serves. After a change, {@link KeyQueue#admissionChanged} follows. */
+    /**
+     * How often settings of names, or {@linkplain #pause pauses}, have changed. A queue that has seen fewer changes applies them in its
+     * next event, for which {@link KeyQueue#check} follows.
+     */
+    long changes();
+
+    /** Which calls the queue serves: as of its next event, for which {@link KeyQueue#check} follows after a change. */
     Admission admission();
 
-    /** Whether an operator has paused all calls of the name. After a change, {@link KeyQueue#pausesChanged} follows. */
+    /** Whether an operator has paused all calls of the name. */
     default PauseState pause(PermitName permit) {
         return PauseState.NONE;
     }

@@ -354,8 +354,8 @@ final class KeyQueueState {
         plan.forgotten();
     }
 
-    /** Fewer calls are admitted: waiting calls are rejected, idle permits are returned. */
-    void admissionChanged(Effects effects) {
+    /** Fewer calls are admitted: waiting calls are rejected, idle permits are returned. Those that hold permits go on. */
+    void admitFewer(Effects effects) {
         lingering.end();
         endWaiting(effects);
     }

@@ -45,6 +45,7 @@ public final class KeyOperations {
     /**
      * @param store is asked for the store once it has been joined
      * @param each does this with every queue, whatever is thrown for one of them
+     * @param pausesChanged called without a lock after the pause of some name has changed
      */
     KeyOperations(
             Member member,
@@ -54,7 +55,8 @@ public final class KeyOperations {
             Supplier<PermitStore> store,
             CoreSettings settings,
             CoreEnvironment environment,
-            Consumer<Consumer<KeyQueue>> each) {
+            Consumer<Consumer<KeyQueue>> each,
+            Runnable pausesChanged) {
         this.member = member;
         this.queues = queues;
         this.lostCalls = lostCalls;
@@ -74,7 +76,7 @@ public final class KeyOperations {
                 commandTimeout,
                 key -> key.equals(Pause.CHANGES) ? store.get().inspect(key) : inspect(key),
                 this::names,
-                () -> each.accept(KeyQueue::pausesChanged));
+                pausesChanged);
     }
 
     /** The state of the key in the store, without permits that are idle here only because this member is alone. */

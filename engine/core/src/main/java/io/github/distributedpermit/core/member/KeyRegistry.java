@@ -74,6 +74,7 @@ public final class KeyRegistry implements KeyQueueHost, KeyQueue.Owner, HoldingL
     private final UnlimitedGrants unlimitedGrants = new UnlimitedGrants(this);
     private final LostCalls lostCalls = new LostCalls();
     private final AtomicLong lostSessions = new AtomicLong();
+    private final AtomicLong changes = new AtomicLong();
     private final AtomicLong reclaimedAt = new AtomicLong(-BETWEEN_RECLAIMS);
 
     private volatile Admission admission = Admission.ALL;
@@ -104,8 +105,8 @@ public final class KeyRegistry implements KeyQueueHost, KeyQueue.Owner, HoldingL
                 this::outageEnded);
         this.survey = new KeySurvey(this);
         this.instances = new Instances(member.id(), this, this::store, highestLimit, settings);
-        this.operations =
-                new KeyOperations(member, queues, lostCalls, this, this::store, settings, environment, this::each);
+        this.operations = new KeyOperations(
+                member, queues, lostCalls, this, this::store, settings, environment, this::each, this::applyChanges);
         this.store = backend.join(member, this);
         store.session().ifPresent(session::begin);
     }
@@ -146,9 +147,15 @@ public final class KeyRegistry implements KeyQueueHost, KeyQueue.Owner, HoldingL
                 : new KeyQueue(key, policy, unused, this, this);
     }
 
-    /** Settings of names have changed: the queues of keys in use apply them. */
-    public void settingsChanged() {
-        each(KeyQueue::settingsChanged);
+    /** Settings of names or pauses have changed: the queues of keys in use apply that. */
+    public void applyChanges() {
+        changes.incrementAndGet();
+        each(KeyQueue::check);
+    }
+
+    @Override
+    public long changes() {
+        return changes.get();
     }
 
     @Override
@@ -276,11 +283,11 @@ public final class KeyRegistry implements KeyQueueHost, KeyQueue.Owner, HoldingL
             }
             admission = fewer;
         }
+        // a call that has read the old value has its lock until it is in its queue, so that the following line finds it
+        each(KeyQueue::check);
         if (fewer == Admission.NONE) {
             instances.close();
         }
-        // a call that has read the old value has its lock until it is in its queue, so that the following line finds it
-        each(KeyQueue::admissionChanged);
     }
 
     /**
@@ -519,7 +526,7 @@ public final class KeyRegistry implements KeyQueueHost, KeyQueue.Owner, HoldingL
             // after
             // the validity has ended: a queue that sees the new count applies no answer of the old session.
             lostSessions.incrementAndGet();
-            each(KeyQueue::sessionLost);
+            each(KeyQueue::check);
         }
     }
 

@@ -4,7 +4,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.github.distributedpermit.NamedPermits;
+import io.github.distributedpermit.OnStoreFailure;
 import io.github.distributedpermit.Permit;
+import io.github.distributedpermit.PermitDefinition;
+import io.github.distributedpermit.PermitRejectedException;
 import io.github.distributedpermit.PermitRequest;
 import io.github.distributedpermit.backend.local.LocalPermitBackend;
 import io.github.distributedpermit.core.CoreSettings;
@@ -15,6 +18,8 @@ import io.github.distributedpermit.core.member.CoreEnvironment;
 import io.github.distributedpermit.core.member.Observers;
 import io.github.distributedpermit.spi.Claim;
 import io.github.distributedpermit.spi.Member;
+import io.github.distributedpermit.spi.OverrideLimit;
+import io.github.distributedpermit.spi.Pause;
 import io.github.distributedpermit.spi.PermitBackend;
 import io.github.distributedpermit.spi.PermitCall;
 import io.github.distributedpermit.spi.PermitObserver;
@@ -24,6 +29,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
 import java.util.concurrent.Future;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
@@ -75,13 +81,22 @@ class ErrorsTest {
     /** The permit that the call at some depth has and has not returned. */
     private @Nullable Permit taken;
 
+    /** The same of a call that does not block. */
+    private @Nullable CompletableFuture<Permit> asked;
+
     /**
      * Calls at every depth near the end of a stack: an error may end them anywhere, inside every step of the core. With
      * another member calls claim, and those that follow a failed claim wait for the end of its back-off.
      */
     @ParameterizedTest
-    @CsvSource({"true, false", "true, true", "false, false"})
-    void callWithAFullStackCostsNoOtherCall(boolean alone, boolean observed) throws Exception {
+    @CsvSource({
+        "true, false, false",
+        "true, true, false",
+        "false, false, false",
+        "true, false, true",
+        "true, true, true"
+    })
+    void callWithAFullStackCostsNoOtherCall(boolean alone, boolean observed, boolean async) throws Exception {
         ScheduledThreadPoolExecutor timers = new ScheduledThreadPoolExecutor(2);
         timers.setRemoveOnCancelPolicy(true);
         timers.prestartAllCoreThreads();
@@ -103,19 +118,14 @@ class ErrorsTest {
                                 Runnable::run,
                                 Observers.NONE));
         NamedPermits permits = engine.named(KEY);
+        Runnable call = async ? () -> takeOneAsync(permits) : () -> takeOne(permits);
         for (int i = 0; i < 100; i++) {
-            takeOne(permits);
+            call.run();
         }
         // A class of the JDK whose initializer finds the stack full can't be used any more: those that format messages.
         assertThatThrownBy(() -> permits.acquire(PermitRequest.of(KEY).withPermits(LIMIT + 1)))
                 .hasMessageContaining("" + LIMIT);
-        AtomicInteger errors = new AtomicInteger();
-        Thread deep = new Thread(null, () -> errors.set(callAtEveryDepth(permits, alone ? 1 : 9)), "deep", 256 * 1024);
-        deep.setDaemon(true);
-        deep.start();
-        deep.join(60_000);
-        assertThat(deep.isAlive()).as("the thread with the full stack hangs").isFalse();
-        assertThat(errors.get()).isPositive();
+        callOnAFullStack(call, alone ? 1 : 9);
 
         CompletableFuture<Permit> all =
                 permits.acquireAsync(PermitRequest.of(KEY).withPermits(LIMIT).withTimeout(PATIENCE));
@@ -129,7 +139,40 @@ class ErrorsTest {
         timers.shutdownNow();
     }
 
-    private int callAtEveryDepth(NamedPermits permits, int step) {
+    /** At the end the instance waits for no call that has ended. */
+    @Test
+    void callWithAFullStackWithoutALimitIsNotWaitedFor() throws Exception {
+        ScheduledThreadPoolExecutor timers = new ScheduledThreadPoolExecutor(2);
+        PermitEngine engine = new PermitEngine(
+                new LocalPermitBackend(),
+                new Member("a", "a"),
+                CoreSettings.DEFAULTS,
+                PermitSettings.NONE,
+                Map.of(KEY, Bench.limit(PermitDefinition.UNLIMITED)),
+                environment(timers, Observers.NONE));
+        NamedPermits permits = engine.named(KEY);
+        for (int i = 0; i < 100; i++) {
+            takeOne(permits);
+        }
+        callOnAFullStack(() -> takeOne(permits), 1);
+
+        assertThat(Peek.registry(engine).unlimitedGrants().isInUse()).isFalse();
+        assertThat(Peek.permit(engine, KEY).counts.holders()).isZero();
+        engine.close();
+        timers.shutdownNow();
+    }
+
+    private void callOnAFullStack(Runnable call, int step) throws InterruptedException {
+        AtomicInteger errors = new AtomicInteger();
+        Thread deep = new Thread(null, () -> errors.set(callAtEveryDepth(call, step)), "deep", 256 * 1024);
+        deep.setDaemon(true);
+        deep.start();
+        deep.join(60_000);
+        assertThat(deep.isAlive()).as("the thread with the full stack hangs").isFalse();
+        assertThat(errors.get()).isPositive();
+    }
+
+    private int callAtEveryDepth(Runnable call, int step) {
         int reachable = 1;
         int unreachable = 1 << 20;
         while (unreachable - reachable > 1) {
@@ -143,7 +186,7 @@ class ErrorsTest {
         int errors = 0;
         // Once descend is compiled its frames are smaller, and the stack ends deeper than just measured.
         for (int depth = Math.max(1, reachable - 500); depth < reachable + 10 || errors == 0; depth += step) {
-            errors += failsAt(depth, () -> takeOne(permits)) ? 1 : 0;
+            errors += failsAt(depth, call) ? 1 : 0;
         }
         return errors;
     }
@@ -152,12 +195,19 @@ class ErrorsTest {
         try {
             descend(depth, call);
             return false;
-        } catch (StackOverflowError e) {
+        } catch (StackOverflowError | CompletionException e) {
+            assertThat(e instanceof Error ? e : e.getCause()).isInstanceOf(StackOverflowError.class);
             // the permit was acquired, and it was the caller's own call of close() that found no room
             Permit permit = taken;
             if (permit != null) {
                 permit.close();
                 taken = null;
+            }
+            // the same, or it was that of join()
+            CompletableFuture<Permit> future = asked;
+            if (future != null) {
+                future.thenAccept(Permit::close);
+                asked = null;
             }
             return true;
         }
@@ -181,6 +231,14 @@ class ErrorsTest {
         taken = permit;
         permit.close();
         taken = null;
+    }
+
+    private void takeOneAsync(NamedPermits permits) {
+        CompletableFuture<Permit> future =
+                permits.acquireAsync(PermitRequest.of(KEY).withTimeout(PATIENCE));
+        asked = future;
+        future.join().close();
+        asked = null;
     }
 
     /** Whatever fails, and at whichever of its uses: what is taken comes back, and who waits is served or told. */
@@ -377,6 +435,149 @@ class ErrorsTest {
         }
     }
 
+    /** The client delivers each answer once: what has become of it after an error, the queue has to find out. */
+    @Test
+    void answerThatAnErrorKeepsFromItsKeyIsReceivedSoon() {
+        boolean failed = true;
+        for (int use = 1; failed; use++) {
+            ErrorsTest world = new ErrorsTest();
+            PermitEngine engine = world.failingEngine();
+            Asked call = new Asked(engine.named(KEY).acquireAsync(PermitRequest.of(KEY)));
+            world.run(Duration.ofNanos(900_000));
+            failed = world.failsWithin(Source.CLOCK, use, Duration.ofSeconds(1));
+            assertThat(failed || use > 1).isTrue();
+            assertThat(call.holds() || call.failure() instanceof Planted)
+                    .as("use " + use)
+                    .isTrue();
+        }
+    }
+
+    @Test
+    void permitWhoseRenewalWasAnsweredIsNotLostByAnError() {
+        boolean failed = true;
+        for (int use = 1; failed && use < 40; use++) {
+            ErrorsTest world = new ErrorsTest();
+            PermitEngine engine = world.failingEngine();
+            Asked call = new Asked(engine.named(KEY).acquireAsync(PermitRequest.of(KEY)));
+            world.run(Bench.LEASE.dividedBy(3).plusNanos(900_000));
+            assertThat(call.holds()).isTrue();
+            failed = world.failsWithin(Source.CLOCK, use, Bench.LEASE);
+            assertThat(failed || use > 1).isTrue();
+            assertThat(call.holds()).as("use " + use).isTrue();
+        }
+    }
+
+    /** Nothing repeats the order to end the calls that wait. */
+    @Test
+    void noCallWaitsAfterTheEndOfTheInstanceWhateverFailed() {
+        boolean failed = true;
+        for (int use = 1; failed; use++) {
+            ErrorsTest world = new ErrorsTest();
+            PermitEngine engine = world.failingEngine();
+            Asked all = new Asked(
+                    engine.named(KEY).acquireAsync(PermitRequest.of(KEY).withPermits(LIMIT)));
+            world.run(Duration.ofMillis(5));
+            Asked waiting = new Asked(engine.named(KEY).acquireAsync(PermitRequest.of(KEY)));
+            world.run(Duration.ofMillis(5));
+            world.failing = Source.CLOCK;
+            world.usesUntilFailure = use;
+            world.guarded(engine::close);
+            failed = world.failsWithin(Source.CLOCK, world.usesUntilFailure, Duration.ofSeconds(1));
+            assertThat(failed || use > 1).isTrue();
+            if (waiting.isWaiting()) {
+                engine.close(); // the error was that of the first attempt
+            }
+            assertThat(waiting.failure())
+                    .as("use " + use)
+                    .isInstanceOfAny(PermitRejectedException.class, Planted.class);
+            all.release();
+        }
+    }
+
+    @Test
+    void limitThatWasChangedIsStatedWhateverFailed() {
+        boolean failed = true;
+        for (int use = 1; failed && use < 40; use++) {
+            ErrorsTest world = new ErrorsTest();
+            PermitEngine engine = world.failingEngine();
+            Asked all = new Asked(
+                    engine.named(KEY).acquireAsync(PermitRequest.of(KEY).withPermits(LIMIT)));
+            world.run(Duration.ofMillis(5));
+            Asked waiting = new Asked(engine.named(KEY).acquireAsync(PermitRequest.of(KEY)));
+            world.run(Duration.ofMillis(5));
+            world.failing = Source.CLOCK;
+            world.usesUntilFailure = use;
+            world.guarded(() -> engine.changeLimits(Map.of(KEY, 1)));
+            failed = world.failsWithin(Source.CLOCK, world.usesUntilFailure, Duration.ofSeconds(3));
+            assertThat(failed || use > 1).isTrue();
+            List<Claim> claims = world.network.link("a").claims;
+            assertThat(claims.get(claims.size() - 1).counts().limit())
+                    .as("use " + use)
+                    .isEqualTo(1);
+            assertThat(waiting.isWaiting()).isTrue();
+            all.release();
+        }
+    }
+
+    @Test
+    void pauseOfANameIsObeyedWhateverFailed() {
+        boolean failed = true;
+        for (int use = 1; failed && use < 60; use++) {
+            ErrorsTest world = new ErrorsTest();
+            PermitEngine engine = world.failingEngine();
+            engine.obeyPauses("shop");
+            Asked all = new Asked(
+                    engine.named(KEY).acquireAsync(PermitRequest.of(KEY).withPermits(LIMIT)));
+            world.run(Duration.ofMillis(5));
+            Asked waiting = new Asked(engine.named(KEY).acquireAsync(PermitRequest.of(KEY)));
+            world.run(Duration.ofMillis(5));
+            world.network.server.override(Pause.ofName(KEY), OverrideLimit.of(0));
+            world.network.server.override(Pause.CHANGES, OverrideLimit.of(1));
+            failed = world.failsWithin(Source.CLOCK, use, Bench.LEASE);
+            assertThat(failed || use > 1).isTrue();
+            all.release();
+            world.run(Duration.ofSeconds(1));
+            assertThat(waiting.isWaiting()).as("use " + use).isTrue();
+            world.network.server.override(Pause.ofName(KEY), OverrideLimit.empty());
+            world.network.server.override(Pause.CHANGES, OverrideLimit.of(2));
+            world.run(Bench.LEASE);
+            assertThat(waiting.holds()).as("use " + use).isTrue();
+        }
+    }
+
+    /** With a share of its own while the store does not answer, an instance counts the calls that run without their permits. */
+    @Test
+    void lostPermitThatCameBackWithAnErrorIsNotCountedAnyMore() {
+        PermitEngine engine = failingEngine(PermitSettings.builder()
+                .limit(LIMIT)
+                .onStoreFailure(OnStoreFailure.LOCAL)
+                .build());
+        Asked call = new Asked(engine.named(KEY).acquireAsync(PermitRequest.of(KEY)));
+        run(Duration.ofMillis(5));
+        assertThat(call.holds()).isTrue();
+        conditions.refusing = true;
+        run(Bench.LEASE.multipliedBy(2));
+        conditions.refusing = false;
+        run(Bench.LEASE.multipliedBy(2));
+        assertThat(call.holds()).isFalse();
+        assertThat(engine.keys()).isEqualTo(1);
+        failing = Source.CLOCK;
+        usesUntilFailure = 1;
+        call.release();
+        assertThat(failed).isTrue();
+        run(Bench.LEASE.multipliedBy(2));
+        assertThat(engine.keys()).isZero();
+    }
+
+    /** Whether this source has failed, once, at its n-th use from now on. */
+    private boolean failsWithin(Source source, int use, Duration time) {
+        failing = source;
+        usesUntilFailure = use;
+        run(time);
+        failing = null;
+        return failed;
+    }
+
     private void guarded(Runnable step) {
         try {
             step.run();
@@ -407,18 +608,26 @@ class ErrorsTest {
                 CoreSettings.DEFAULTS,
                 PermitSettings.NONE,
                 Map.of(KEY, Bench.limit(LIMIT)),
-                CoreEnvironment.of(
-                        System::nanoTime,
-                        (task, delay) -> {
-                            Future<?> set = timers.schedule(task, delay, TimeUnit.NANOSECONDS);
-                            return () -> set.cancel(false);
-                        },
-                        Runnable::run,
-                        Runnable::run,
-                        observers));
+                environment(timers, observers));
+    }
+
+    private static CoreEnvironment environment(ScheduledThreadPoolExecutor timers, Observers observers) {
+        return CoreEnvironment.of(
+                System::nanoTime,
+                (task, delay) -> {
+                    Future<?> set = timers.schedule(task, delay, TimeUnit.NANOSECONDS);
+                    return () -> set.cancel(false);
+                },
+                Runnable::run,
+                Runnable::run,
+                observers);
     }
 
     private PermitEngine failingEngine() {
+        return failingEngine(Bench.limit(LIMIT));
+    }
+
+    private PermitEngine failingEngine(PermitSettings named) {
         network.weather = conditions;
         PermitObserver observer = new PermitObserver() {
             @Override
@@ -452,7 +661,7 @@ class ErrorsTest {
                 new Member("a", "a"),
                 CoreSettings.DEFAULTS,
                 PermitSettings.NONE,
-                Map.of(KEY, Bench.limit(LIMIT)),
+                Map.of(KEY, named),
                 new CoreEnvironment(
                         () -> {
                             use(Source.CLOCK);

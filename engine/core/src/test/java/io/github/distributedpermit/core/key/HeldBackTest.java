@@ -15,6 +15,7 @@ class HeldBackTest {
 
     private PauseState pause = PauseState.NONE;
     private int found;
+    private long changes;
     private long now;
     private final List<Runnable> tasks = new ArrayList<>();
 
@@ -22,6 +23,11 @@ class HeldBackTest {
         @Override
         public PauseState pause(PermitName permit) {
             return pause;
+        }
+
+        @Override
+        public long changes() {
+            return changes;
         }
 
         @Override
@@ -53,6 +59,11 @@ class HeldBackTest {
 
     private final KeyQueue queue = new KeyQueue("queue", permit.policy(), false, member, member);
 
+    private void pausesChange() {
+        changes++;
+        queue.check();
+    }
+
     private Waiter call() {
         Waiter waiter = new Waiter(permit, "queue", 1, true, ++now, outcome -> {});
         queue.enter(waiter);
@@ -74,7 +85,7 @@ class HeldBackTest {
         pause = PauseState.UNKNOWN;
         Waiter waiter = call();
         assertThat(found).isEqualTo(1);
-        queue.pausesChanged();
+        pausesChange();
         assertThat(found).isEqualTo(2);
         assertThat(waiter.outcome()).isNull();
     }
@@ -101,7 +112,7 @@ class HeldBackTest {
         pause = PauseState.UNKNOWN;
         Waiter third = call();
         pause = PauseState.PAUSED;
-        queue.pausesChanged();
+        pausesChange();
         Waiter fourth = call();
         running.forEach(HeldBackTest::end);
         assertThat(List.of(first, second, third, fourth)).noneMatch(HeldBackTest::holds);

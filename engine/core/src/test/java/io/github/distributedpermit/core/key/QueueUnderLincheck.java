@@ -158,6 +158,11 @@ public class QueueUnderLincheck {
         }
 
         @Override
+        public long changes() {
+            return 0;
+        }
+
+        @Override
         public Admission admission() {
             return Admission.ALL;
         }
