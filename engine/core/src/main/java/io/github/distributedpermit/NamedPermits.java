@@ -82,12 +82,19 @@ public interface NamedPermits {
      * @throws InterruptedException if the caller was interrupted before or while waiting; no permit is held then
      */
     default Optional<Permit> tryAcquire(PermitRequest request) throws InterruptedException {
+        Permit permit;
         try {
-            return Optional.of(acquire(request));
+            permit = acquire(request);
         } catch (PermitRejectedException e) {
             if (e.isForWantOfTime()) {
                 return Optional.empty();
             }
+            throw e;
+        }
+        try {
+            return Optional.of(permit);
+        } catch (Error e) { // the heap is full: no caller gets the permit
+            permit.close();
             throw e;
         }
     }

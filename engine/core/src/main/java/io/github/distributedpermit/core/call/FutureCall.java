@@ -3,6 +3,7 @@ package io.github.distributedpermit.core.call;
 import io.github.distributedpermit.Permit;
 import io.github.distributedpermit.PermitRequest;
 import io.github.distributedpermit.core.Scheduler;
+import io.github.distributedpermit.core.key.Grant;
 import io.github.distributedpermit.core.key.KeyQueue;
 import io.github.distributedpermit.core.key.Outcome;
 import io.github.distributedpermit.core.key.PermitName;
@@ -123,6 +124,9 @@ final class FutureCall extends CompletableFuture<Permit> {
         try {
             permit = outcomes.permit(this.permit, request, waiter, outcome);
         } catch (RuntimeException | Error e) {
+            if (outcome instanceof Grant grant) {
+                grant.release(); // if there was not even room for the call above
+            }
             completeExceptionally(e);
             return;
         }

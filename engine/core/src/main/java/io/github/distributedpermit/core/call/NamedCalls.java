@@ -152,6 +152,11 @@ public final class NamedCalls implements NamedPermits {
         try {
             Outcome outcome = call.await(enter(in, request, call.waiter()), in.outcomes, interruptible);
             return in.outcomes.permit(permit, request, call.waiter(), outcome);
+        } catch (Error e) {
+            if (call.waiter().outcome() instanceof Grant grant) {
+                grant.release(); // if there was not even room for the last call above
+            }
+            throw e;
         } finally {
             in.outcomes.left(permit, call.waiter());
         }

@@ -16,6 +16,7 @@ class HeldBackTest {
     private PauseState pause = PauseState.NONE;
     private int found;
     private long changes;
+    private Admission admission = Admission.ALL;
     private long now;
     private final List<Runnable> tasks = new ArrayList<>();
 
@@ -23,6 +24,11 @@ class HeldBackTest {
         @Override
         public PauseState pause(PermitName permit) {
             return pause;
+        }
+
+        @Override
+        public Admission admission() {
+            return admission;
         }
 
         @Override
@@ -97,6 +103,16 @@ class HeldBackTest {
         pause = PauseState.NONE;
         now += permit.policy().commandTimeout();
         List.copyOf(tasks).forEach(Runnable::run);
+        assertThat(holds(waiter)).isTrue();
+    }
+
+    @Test
+    void callDuringAShutdownGetsAFreePermitOnceItIsKnownThatItsNameIsNotPaused() {
+        admission = Admission.WITHOUT_WAITING;
+        pause = PauseState.UNKNOWN;
+        Waiter waiter = call();
+        pause = PauseState.NONE;
+        pausesChange();
         assertThat(holds(waiter)).isTrue();
     }
 
