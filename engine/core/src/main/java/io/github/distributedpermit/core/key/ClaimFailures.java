@@ -188,6 +188,9 @@ final class ClaimFailures {
         boolean permanent = cause instanceof PermitStoreException failure && failure.isPermanent();
         long asked = Math.max(claim.at, host.watch().resumedAt()); // the process could not receive the answer before
         host.watch().failed(cause, asked, now, effects);
+        if (cause == null) {
+            host.watch().timedOut(now - asked, now, effects);
+        }
         effects.claimed(false, now - claim.at);
         outage.failed(cause, asked, now);
         plan.failed(now, host.jitter());

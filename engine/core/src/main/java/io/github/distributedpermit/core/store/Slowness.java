@@ -6,12 +6,16 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Whether the store answers slowly: half of its answers in five seconds, and the last of them, took a quarter of the command time-out or
- * longer. So neither a single slow answer nor a pause of this process counts. It ends when most answers take less than half of that. While
- * the store is quick, an answer costs one volatile read. Thread-safe.
+ * longer. So neither a single slow answer nor a pause of this process counts. It ends when, for half a minute, most answers of each five
+ * seconds took less than half of that: so a store on the verge is slow all the time, and not again and again. While the store is quick, an
+ * answer costs one volatile read. Thread-safe.
  */
 final class Slowness {
 
     private static final long WINDOW = 5_000_000_000L;
+
+    /** For how long it has to be quick before it is no longer slow. */
+    private static final long RECOVERY = 30_000_000_000L;
 
     /** Fewer answers show nothing, however long they take to come. */
     private static final int LEAST = 3;
@@ -28,10 +32,13 @@ final class Slowness {
     /** Since when the store is slow; {@link Times#NEVER} if it is not. */
     private volatile long since = Times.NEVER;
 
-    /** How long the answers of the last window took on average. */
+    /** How long the answers of the last window took on average; 0 if that was quick. */
     private volatile long usual;
 
     private volatile long lastAt;
+
+    /** Since when it has been quick again, as far as it is slow; guarded by this. */
+    private long quickSince = Times.NEVER;
 
     // of the present window, guarded by this
     private long from;
@@ -57,6 +64,7 @@ final class Slowness {
         if (!counting || now - lastAt > OUTDATED) {
             if (since != Times.NEVER) {
                 since = now - (lastAt - since); // nothing is known of the time without answers
+                quickSince = Times.NEVER;
                 usual = 0;
             }
             counting = true;
@@ -73,15 +81,20 @@ final class Slowness {
         Runnable news = null;
         long average = sum / answers;
         boolean mostly = 2 * slow >= answers;
+        if (mostly) {
+            quickSince = Times.NEVER;
+        } else if (quickSince == Times.NEVER) {
+            quickSince = from;
+        }
         if (since == Times.NEVER && mostly && isSlow) {
             since = from;
             news = () -> log.slow(average);
-        } else if (since != Times.NEVER && !mostly && !isSlow) {
-            long lasted = now - since;
+        } else if (since != Times.NEVER && !mostly && now - quickSince >= RECOVERY) {
+            long lasted = quickSince - since;
             since = Times.NEVER;
             news = () -> log.quick(average, lasted);
         }
-        usual = average;
+        usual = mostly ? average : 0;
         counting = since != Times.NEVER;
         begin(now);
         return news;

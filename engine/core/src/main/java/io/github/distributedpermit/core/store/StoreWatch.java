@@ -88,6 +88,16 @@ public final class StoreWatch {
         slowness.took(nanos, now, unlocked);
     }
 
+    /**
+     * A claim of calls was not answered in time, after so many nanoseconds: slower than any answer. While it is reported that nothing is
+     * answered, that is said already.
+     */
+    public void timedOut(long nanos, long now, Executor unlocked) {
+        if (!reported) {
+            slowness.took(nanos, now, unlocked);
+        }
+    }
+
     /** How long claims take, in nanoseconds, if the store answers slowly; else 0. */
     public long slow(long now) {
         return slowness.now(now);

@@ -142,12 +142,60 @@ class StoreLogTest {
         assertThat(a.engine.status().isAnswering()).isTrue();
 
         bench.conditions.delay = Weather.MILLI / 2;
-        work(Duration.ofSeconds(30));
+        work(Duration.ofSeconds(25));
+        assertThat(lines).as("not before half a minute").hasSize(1);
+        assertThat(a.engine.status().slow()).as("it is quick now").isEmpty();
+        work(Duration.ofSeconds(20));
         assertThat(lines).hasSize(2);
         assertThat(lines.get(1))
                 .startsWith("INFO")
                 .containsPattern("answers quickly again: .* was slow for [67]\\d{4} ms");
         assertThat(a.engine.status().slow()).isEmpty();
+    }
+
+    @Test
+    void storeOnTheVergeIsOneLineAsLongAsItLasts() {
+        for (int i = 0; i < 20; i++) {
+            bench.conditions.delay = 300 * Weather.MILLI;
+            work(Duration.ofSeconds(9));
+            bench.conditions.delay = Weather.MILLI / 2;
+            work(Duration.ofSeconds(11));
+        }
+        assertThat(lines).singleElement().asString().contains("answers slowly");
+        work(Duration.ofSeconds(45));
+        assertThat(lines).hasSize(2);
+        assertThat(lines.get(1)).containsPattern("was slow for (39|4\\d)\\d{4} ms");
+    }
+
+    /** A store that gets worse answers some claims late and others not at all. */
+    @Test
+    void claimsWithoutAnAnswerInTimeAreSlowToo() {
+        bench.conditions.delay = 300 * Weather.MILLI;
+        work(Duration.ofSeconds(20));
+        assertThat(lines).hasSize(1);
+        AtomicInteger answers = new AtomicInteger();
+        bench.network.weather = new Weather() {
+            @Override
+            public long answerDelay() {
+                return answers.getAndIncrement() % 5 < 4 ? LOST : MILLI / 2;
+            }
+        };
+        List<Asked> calls = new ArrayList<>();
+        IntStream.range(0, 20).forEach(i -> calls.add(a.acquireOf("key-" + i, Duration.ofMinutes(5))));
+        for (long end = bench.time.now() + Duration.ofSeconds(90).toNanos(); bench.time.now() < end; ) {
+            bench.runMillis(100);
+            for (int i = 0; i < calls.size(); i++) {
+                Asked call = calls.get(i);
+                if (call.holds()) {
+                    call.release();
+                }
+                if (!call.isWaiting()) {
+                    calls.set(i, a.acquireOf("key-" + i, Duration.ofMinutes(5)));
+                }
+            }
+        }
+        assertThat(lines).as("no line that it is quick again").hasSize(1);
+        assertThat(a.engine.status().slow()).isPresent();
     }
 
     @Test
@@ -172,7 +220,7 @@ class StoreLogTest {
         bench.run(Duration.ofHours(1));
         work(Duration.ofSeconds(1));
         assertThat(a.engine.status().slow()).isEmpty();
-        work(Duration.ofSeconds(20));
+        work(Duration.ofSeconds(45));
         assertThat(lines).hasSize(2);
         assertThat(lines.get(1)).containsPattern("was slow for [12]\\d{4} ms");
     }
