@@ -15,6 +15,7 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** What documents say of tests is so, and their links lead somewhere. */
 class DocumentsTest {
@@ -38,6 +39,27 @@ class DocumentsTest {
                 .allSatisfy(test -> assertThat(sources.getOrDefault(test.group(1) + ".java", ""))
                         .as(test.group())
                         .contains(" void " + test.group(2) + "("));
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "engine/core/src/main/java/io/github/distributedpermit",
+                "autoconfigure/src/main/java/io/github/distributedpermit/endpoint",
+                "ui/src/main/java"
+            })
+    void everyMonitorIsInTheListOfLocks(String sources) throws IOException {
+        String list = Files.readString(Path.of("..", "docs", "architecture.md"))
+                .replaceAll("(?s)^.*\\n## Locks\\n|\\n## .*", "");
+        List<String> classes;
+        try (Stream<Path> files = Files.walk(Path.of("..", sources))) {
+            classes = files.filter(file -> file.toString().endsWith(".java"))
+                    .filter(file -> read(file).contains("synchronized "))
+                    .map(file -> "`" + file.getFileName().toString().replace(".java", "`"))
+                    .toList();
+        }
+        assertThat(classes).isNotEmpty();
+        assertThat(list).contains(classes);
     }
 
     @Test
