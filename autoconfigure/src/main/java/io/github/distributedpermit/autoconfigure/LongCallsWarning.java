@@ -129,9 +129,16 @@ final class LongCallsWarning {
         return calls.apply(key, MOST_CALLS).stream()
                 .filter(call -> call.is(state))
                 .findFirst()
-                .flatMap(CallView::caller)
-                .map(caller -> " of %s on thread '%s'"
-                        .formatted(safe(caller.method().orElse("an unknown method")), safe(caller.threadName())))
+                .flatMap(call -> call.caller()
+                        .map(caller -> " of %s on thread '%s'%s"
+                                .formatted(
+                                        safe(caller.method().orElse("an unknown method")),
+                                        safe(caller.threadName()),
+                                        switch (call.place()) {
+                                            case ON_THREAD -> "";
+                                            case ELSEWHERE -> " (it is asynchronous: that thread went on)";
+                                            case UNKNOWN -> " (which may do something else by now)";
+                                        })))
                 .orElse("");
     }
 

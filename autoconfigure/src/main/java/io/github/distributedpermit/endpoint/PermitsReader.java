@@ -14,6 +14,7 @@ import io.github.distributedpermit.endpoint.PermitsView.Paused;
 import io.github.distributedpermit.endpoint.PermitsView.Store;
 import io.github.distributedpermit.endpoint.PermitsView.Summary;
 import io.github.distributedpermit.spi.CallView;
+import io.github.distributedpermit.spi.CallView.Place;
 import io.github.distributedpermit.spi.CallView.State;
 import io.github.distributedpermit.spi.Caller;
 import io.github.distributedpermit.spi.KeyList;
@@ -468,7 +469,7 @@ final class PermitsReader {
     private Call call(CallView call, long stack) {
         Caller caller = call.caller().orElse(null);
         if (caller == null) {
-            return new Call(null, state(call), call.permits(), ago(call.age()), null, null, null, null);
+            return new Call(null, state(call), call.permits(), ago(call.age()), null, null, null, null, null);
         }
         return new Call(
                 caller.call(),
@@ -486,8 +487,9 @@ final class PermitsReader {
     }
 
     /** That of the thread, if it is within the call before and after it was taken: otherwise it may be one of another call. */
+                call.place() == Place.UNKNOWN ? null : Boolean.valueOf(call.place() == Place.ON_THREAD),
     private @Nullable List<String> stack(CallView call, Caller caller) {
-        if (!call.onThread()) {
+        if (call.place() != Place.ON_THREAD) {
             return null;
         }
         List<String> stack = Stream.of(caller.thread().getStackTrace())
@@ -495,7 +497,7 @@ final class PermitsReader {
                 .map(frame -> frame.toString().replaceFirst("^[^(]*/", "")) // without loader and module
                 .toList();
         boolean still = permits.calls(call.key(), MOST_ROWS + 1).stream()
-                .anyMatch(now -> now.onThread()
+                .anyMatch(now -> now.place() == Place.ON_THREAD
                         && now.caller()
                                 .filter(same -> same.call() == caller.call())
                                 .isPresent());

@@ -311,6 +311,8 @@ public record PermitsView(
      */
     @JsonInclude(JsonInclude.Include.NON_NULL)
     public record Call(
+     * @param onThread whether that thread is within the call now; {@code false} if the call is asynchronous, so that the thread went on;
+     *     {@code null} if that is not known
             @Nullable Long call,
             String state,
             int permits,
@@ -322,6 +324,7 @@ public record PermitsView(
 
     /**
      * Keys of the store.
+            @Nullable Boolean onThread,
      *
      * @param keys of whatever permits, since the store does not record names; in alphabetical order, without those of the permit that this
      *     instance knows

@@ -13,12 +13,16 @@ import io.github.distributedpermit.autoconfigure.CommandTimeout;
 import io.github.distributedpermit.autoconfigure.CuttableBackend;
 import io.github.distributedpermit.autoconfigure.CuttableBackend.Line;
 import io.github.distributedpermit.core.engine.PermitEngine;
+import io.github.distributedpermit.endpoint.StackCallers;
+import io.github.distributedpermit.spi.CallView;
+import io.github.distributedpermit.spi.CallView.Place;
 import io.github.distributedpermit.spi.OverrideLimit;
 import io.github.distributedpermit.spi.PermitBackend;
 import io.github.distributedpermit.spi.PermitGauges;
 import java.lang.annotation.Retention;
 import java.lang.annotation.RetentionPolicy;
 import java.time.Duration;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.function.Consumer;
@@ -52,21 +56,25 @@ class TenantAttributesTest {
     private final ApplicationContextRunner runner = local().withUserConfiguration(Tasks.class);
 
     enum Kind {
-        THREAD(exports -> exports.onThread("t"), true),
-        FUTURE(exports -> exports.future("t"), false),
-        MONO(exports -> exports.mono("t").subscribe(), true),
-        FLUX(exports -> exports.flux("t").subscribe(), true),
-        ASYNC(exports -> exports.async("t"), true),
-        ASYNC_FUTURE(exports -> exports.asyncFuture("t"), false);
+        THREAD(exports -> exports.onThread("t"), true, Place.ON_THREAD),
+        FUTURE(exports -> exports.future("t"), false, Place.ELSEWHERE),
+        MONO(exports -> exports.mono("t").subscribe(), true, Place.ELSEWHERE),
+        FLUX(exports -> exports.flux("t").subscribe(), true, Place.ELSEWHERE),
+        ASYNC(exports -> exports.async("t"), true, Place.ON_THREAD),
+        ASYNC_FUTURE(exports -> exports.asyncFuture("t"), false, Place.UNKNOWN);
 
         private final Consumer<Exports> call;
 
         /** Futures do not: the start is refused, since they may outlive the permit of their caller. */
         private final boolean joins;
 
-        Kind(Consumer<Exports> call, boolean joins) {
+        /** Where operators see the call, from the thread that made it. */
+        private final Place place;
+
+        Kind(Consumer<Exports> call, boolean joins, Place place) {
             this.call = call;
             this.joins = joins;
+            this.place = place;
         }
     }
 
@@ -101,8 +109,16 @@ class TenantAttributesTest {
     void takeThePermitsAroundToo(Kind kind) {
         withTotal().withBean(Exports.class).run(context -> {
             Exports exports = context.getBean(Exports.class);
+            PermitEngine engine = context.getBean(PermitEngine.class);
+            engine.describeCallersBy(new StackCallers(() -> null, System::nanoTime));
             CompletableFuture<Void> caller = CompletableFuture.runAsync(() -> kind.call.accept(exports));
             assertHeld(context.getBean(Permits.class));
+            for (String key : List.of("tenant-t", "total")) {
+                await(key)
+                        .untilAsserted(() -> assertThat(engine.calls(key, 10))
+                                .extracting(CallView::place)
+                                .containsExactly(kind.place));
+            }
             exports.open();
             assertFree(context.getBean(Permits.class));
             caller.join();

@@ -161,11 +161,13 @@ class LogTest {
                             .toCompletableFuture()
                             .get(10, TimeUnit.SECONDS);
                     CompletableFuture<Permit> waiting = permits.acquireAsync("export");
-                    String who = "A call of com.example.Reports.export on thread 'worker-7' has ";
-                    await().until(() -> output.getOut().contains(who + "held permit 'export'")
+                    String who = "A call of com.example.Reports.export on thread 'worker-7' (";
+                    await().until(() -> output.getOut()
+                                    .contains(who + "which may do something else by now) has held permit 'export'")
                             && output.getOut()
                                     .lines()
-                                    .anyMatch(line -> line.contains(who + "been waiting for permit 'export'")
+                                    .anyMatch(line -> line.contains(who + "it is asynchronous: that thread went on)"
+                                                    + " has been waiting for permit 'export'")
                                             && line.contains("An operator has paused it")));
                     waiting.cancel(false);
                     held.release();

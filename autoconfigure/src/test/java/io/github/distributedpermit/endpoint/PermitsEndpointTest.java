@@ -578,6 +578,8 @@ class PermitsEndpointTest {
             await().until(() ->
                     get(context, "permits/report-export").at("/waiting").asInt() == 1);
             JsonNode calls = get(context, "permits/report-export").at("/keys/0/calls");
+            assertThat(calls.at("/0/onThread").asString()).as("asynchronous").isEqualTo("false");
+            assertThat(calls.at("/1/onThread").asString()).isEqualTo("true");
             assertThat(calls.at("/1").has("stack")).isFalse();
             long call = calls.at("/1/call").asLong();
             JsonNode shown = get(context, "permits/report-export?stack=" + call).at("/keys/0/calls");
@@ -615,6 +617,10 @@ class PermitsEndpointTest {
             });
             assertThat(begun.await(20, TimeUnit.SECONDS)).isTrue();
             assertThat(stack(context, "leaking").isMissingNode()).isTrue();
+            assertThat(onThread(context, "leaking").isMissingNode())
+                    .as("the thread may be within the work or not")
+                    .isTrue();
+            assertThat(onThread(context, "working").asString()).isEqualTo("true");
             assertThat(stack(context, "working").toString())
                     .contains("CountDownLatch.await", "PermitsEndpointTest.begun");
             end.countDown();
@@ -629,6 +635,10 @@ class PermitsEndpointTest {
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         }
+    }
+
+    private JsonNode onThread(ConfigurableApplicationContext context, String key) {
+        return get(context, "permits/per-tenant?key=" + key).at("/keys/0/calls/0/onThread");
     }
 
     /** Of the only call of the key. */

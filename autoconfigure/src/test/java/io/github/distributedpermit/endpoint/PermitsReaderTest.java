@@ -134,8 +134,8 @@ class PermitsReaderTest {
 
         @Override
         public List<CallView> calls(String key, int limit) {
-            CallView call =
-                    new CallView("tenant", key, 1, CallView.State.HOLDING, Duration.ZERO, Optional.empty(), false);
+            CallView call = new CallView(
+                    "tenant", key, 1, CallView.State.HOLDING, Duration.ZERO, Optional.empty(), CallView.Place.UNKNOWN);
             return IntStream.range(0, Math.min(limit, calls))
                     .mapToObj(i -> call)
                     .toList();

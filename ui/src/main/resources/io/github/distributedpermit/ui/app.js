@@ -364,8 +364,11 @@
     fill('calls', k.calls.slice(0, ROWS).map(c => {
       const what = (c.method || 'the call') + ' on ' + (c.thread || 'its thread');
       const trace = c.traceId && outside(c.traceId, state.settings.traceLink, { traceId: c.traceId });
-      const tr = row('calls', [STATES[c.state] + (c.permits > 1 ? ' ×' + c.permits : ''), span(age(c.since)), c.method || '–', c.thread || '–', trace ? [trace] : c.traceId || '–',
-        c.call === undefined || c.call === null ? '–' : [button('Stack', 's' + c.call, what), c.state === 'holding' && writable ? button('Take', 't' + c.call, what) : null]]);
+      const own = c.onThread === true; // otherwise what the thread does now may be another call
+      const changes = [own ? button('Stack', 's' + c.call, what) : null, c.state === 'holding' && writable && c.call ? button('Take', 't' + c.call, what) : null];
+      const tr = row('calls', [STATES[c.state] + (c.permits > 1 ? ' ×' + c.permits : ''), span(age(c.since)), c.method || '–',
+        c.thread ? [c.thread, own ? null : el('small', '', c.onThread === false ? ' asynchronous: went on' : ' may have gone on')] : '–',
+        trace ? [trace] : c.traceId || '–', changes.some(b => b) ? changes : '–']);
       if (c.state === 'lost') tr.firstChild.className = 'bad';
       return tr;
     }), 'No call of this instance holds or waits.');
@@ -619,7 +622,7 @@
     const found = (r.keys || []).flatMap(k => k.calls).find(c => c.call === call);
     text('stack-title', 'Stack of ' + what);
     text('stack', !found ? 'The call has ended, or the instance does not answer.'
-      : !found.stack ? 'Not shown, since the thread may do something else by now: it is not known to be within the call. It is while it waits for the permit, in a limited method, and in Permits.run.' : found.stack.length ? found.stack.join('\n') : 'The thread has ended.');
+      : !found.stack ? 'Not shown: the thread is not known to be within the call any more.' : found.stack.length ? found.stack.join('\n') : 'The thread has ended.');
     show('stack-view', true);
     $('stack-title').focus();
   }

@@ -12,11 +12,10 @@ import java.util.Optional;
  * @param state which of these
  * @param age for how long it has been in that state
  * @param caller who made it; empty if that is not recorded
- * @param onThread whether the thread that made it certainly is within the call now, so that its stack is one of the call. Otherwise it
- *     may do something else: of a permit that code took itself, or an asynchronous one
+ * @param place where it is, seen from the thread that made it
  */
 public record CallView(
-        String name, String key, int permits, State state, Duration age, Optional<Caller> caller, boolean onThread) {
+        String name, String key, int permits, State state, Duration age, Optional<Caller> caller, Place place) {
 
     /** What a call does. */
     public enum State {
@@ -26,6 +25,16 @@ public record CallView(
         HOLDING,
         /** It has none yet. */
         WAITING
+    }
+
+    /** Whether the thread that made a call is within it. */
+    public enum Place {
+        /** It certainly is now, so that its stack is one of the call. */
+        ON_THREAD,
+        /** The call is asynchronous: the thread went on, and whatever that does now, it has no stack of the call. */
+        ELSEWHERE,
+        /** That is not known: code has the permit, or a future that outlives its method, so the thread may do something else by now. */
+        UNKNOWN
     }
 
     /** Whether it is in that state. */

@@ -251,12 +251,10 @@ class OverviewPageTest extends PageTest {
         desktop("light");
         open(0, "?name=report-export");
         await().atMost(PATIENCE).until(() -> browser.text("#n-use").equals("12 / 12"));
-        browser.evaluate("document.querySelector('#calls button[data-id^=s]').click()");
-        await().atMost(PATIENCE).until(() -> browser.count("#stack-view:not([hidden])") == 1);
-        assertThat(browser.text("#stack-title")).startsWith("Stack of com.example.page.Workers");
-        assertThat(browser.text("#stack"))
-                .as("an asynchronous call")
-                .startsWith("Not shown, since the thread may do something else by now");
+        assertThat(browser.text("#calls tr:first-child")).contains("asynchronous: went on");
+        assertThat(browser.count("#calls button[data-id^=s]"))
+                .as("stacks of asynchronous calls")
+                .isZero();
 
         browser.evaluate("document.querySelector('#calls button[data-id^=t]').click()");
         await().atMost(PATIENCE).until(() -> browser.text("#done").equals("1 permit of report-export was taken."));
@@ -399,8 +397,8 @@ class OverviewPageTest extends PageTest {
                 "one",
                 true,
                 "distributed-permit.permits[*].limit=3");
-        one.hold(odd, odd);
-        one.hold(endless, endless);
+        one.workOnThread(odd);
+        one.workOnThread(endless);
         desktop("light");
         for (String name : new String[] {odd, endless}) {
             open(0, "?all");

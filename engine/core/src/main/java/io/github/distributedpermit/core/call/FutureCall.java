@@ -54,6 +54,7 @@ final class FutureCall extends CompletableFuture<Permit> {
                 this::decided,
                 request.onStoreFailure());
         waiter.deadline = deadline;
+        waiter.asynchronous = true;
     }
 
     Waiter waiter() {

@@ -178,6 +178,7 @@ public final class NamedCalls implements NamedPermits {
         StackRoom.checkForReturn();
         Grant idle = idle(in, request, waiter.arrival);
         if (idle != null) {
+            idle.asynchronous = true;
             idle.caller = waiter.caller;
             try {
                 call.complete(followed ? in.outcomes.taken(idle) : idle);

@@ -49,6 +49,7 @@ public final class Outcomes {
         if (outcome instanceof Grant grant) {
             try {
                 left(permit, waiter);
+                grant.asynchronous = waiter.asynchronous;
                 grant.caller = waiter.caller;
                 if (ends(waiter)) {
                     Via via = via(grant, waiter.wasHandedOver());

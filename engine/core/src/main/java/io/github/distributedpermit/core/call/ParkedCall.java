@@ -33,7 +33,6 @@ final class ParkedCall {
                 outcome -> wake(),
                 request.onStoreFailure());
         waiter.deadline = deadline;
-        waiter.parks = true;
     }
 
     /** Called once the outcome is decided, so a thread that begins to wait after this look sees the outcome. */

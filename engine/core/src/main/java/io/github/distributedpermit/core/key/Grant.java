@@ -176,9 +176,12 @@ public final class Grant extends ObservedCall implements Permit, Outcome {
     }
 
     @Override
-    boolean isOnThread() {
+    CallView.Place place() {
         Caller made = caller;
-        return made != null && made.atWork().test(this);
+        if (made != null && made.atWork().test(this)) {
+            return CallView.Place.ON_THREAD;
+        }
+        return asynchronous ? CallView.Place.ELSEWHERE : CallView.Place.UNKNOWN;
     }
 
     /** What operators see of the call, which has run without its permits since then. */

@@ -23,6 +23,9 @@ abstract class ObservedCall implements PermitCall {
     /** Who made the call, if that is recorded; for operators. */
     public volatile @Nullable Caller caller;
 
+    /** Whether the thread that made the call did not wait for its outcome. Written before {@link #caller}, and looked at with that only. */
+    public boolean asynchronous;
+
     private volatile @Nullable Attachment attachments;
 
     ObservedCall(PermitName permit, int weight) {
@@ -48,11 +51,12 @@ abstract class ObservedCall implements PermitCall {
     /** What operators see of the call, which has been in that state since that time. */
     final CallView view(CallView.State state, long since, long now) {
         Duration age = Duration.ofNanos(Math.max(0, now - since));
-        return new CallView(name(), key(), weight, state, age, Optional.ofNullable(caller), isOnThread());
+        Optional<Caller> made = Optional.ofNullable(caller);
+        return new CallView(name(), key(), weight, state, age, made, place());
     }
 
-    /** Whether the thread that made the call certainly is within it now. */
-    abstract boolean isOnThread();
+    /** Whether the thread that made the call is within it now. */
+    abstract CallView.Place place();
 
     @Override
     public final void attach(PermitObserver owner, Object value) {

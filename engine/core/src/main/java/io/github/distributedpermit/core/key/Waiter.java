@@ -3,6 +3,7 @@ package io.github.distributedpermit.core.key;
 import io.github.distributedpermit.OnStoreFailure;
 import io.github.distributedpermit.PermitRejectedException.Reason;
 import io.github.distributedpermit.core.key.Outcome.Refused;
+import io.github.distributedpermit.spi.CallView;
 import java.util.concurrent.atomic.AtomicReferenceFieldUpdater;
 import org.jspecify.annotations.Nullable;
 
@@ -32,9 +33,6 @@ public class Waiter extends ObservedCall {
 
     /** When the call arrived, on the clock of the process. */
     public final long arrival;
-
-    /** Whether the thread that made the call is parked until its outcome. */
-    public boolean parks;
 
     /** Its place in the queue: when it would have arrived without its head start. */
     long queuedAt;
@@ -150,8 +148,8 @@ public class Waiter extends ObservedCall {
     }
 
     @Override
-    final boolean isOnThread() {
-        return parks;
+    final CallView.Place place() {
+        return asynchronous ? CallView.Place.ELSEWHERE : CallView.Place.ON_THREAD;
     }
 
     /** Whether the call can get its permit only from the store. */
