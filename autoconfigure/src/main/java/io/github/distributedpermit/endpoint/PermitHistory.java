@@ -19,7 +19,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * What the calls of this instance did in the last hour, by permit name: the most permits that they held, the most of them that waited,
  * and how many were rejected, in each half minute. In memory only: 2.1 KB for a name that was used in that hour, of
- * {@value #MOST} names at most. Thread-safe.
+ * {@value #MOST} names at most. Of the others nothing is known. Thread-safe.
  */
 public final class PermitHistory implements PermitObserver {
 
@@ -30,9 +30,15 @@ public final class PermitHistory implements PermitObserver {
     static final int SLOTS = 120;
     static final Duration STEP = Duration.ofSeconds(30);
 
+    private static final long NEVER = Long.MIN_VALUE / 2;
+    private static final long MINUTE = TimeUnit.MINUTES.toNanos(1);
+
     private final Map<String, Track> tracks = new ConcurrentHashMap<>();
     private final LongSupplier nanoTime;
     private final long origin;
+
+    /** When something of a name that is not kept was last dropped, whichever it was; NEVER before that. */
+    private volatile long droppedAt = NEVER;
 
     /** With the time since any moment, in nanoseconds. */
     public PermitHistory(LongSupplier nanoTime) {
@@ -66,7 +72,7 @@ public final class PermitHistory implements PermitObserver {
     public void rejected(PermitCall call, Reason reason, Duration waited) {
         Track track = note(call.name(), slot(), 0, 0, 1);
         if (track != null) {
-            track.rejectedLately.add(nanoTime.getAsLong() - origin);
+            track.rejectedLately.add(now());
         }
     }
 
@@ -74,7 +80,7 @@ public final class PermitHistory implements PermitObserver {
     public void failed(PermitCall call, Throwable cause, Duration waited) {
         Track track = note(call.name(), slot(), 0, 0, 0);
         if (track != null) {
-            track.failedLately.add(nanoTime.getAsLong() - origin);
+            track.failedLately.add(now());
         }
     }
 
@@ -85,29 +91,45 @@ public final class PermitHistory implements PermitObserver {
         }
         if (track != null) {
             track.note(slot, holding, waiting, rejected);
+        } else {
+            droppedAt = now();
         }
         return track;
     }
 
-    /** The oldest first; the last one is of the present half minute. */
+    /** The oldest first; the last one is of the present half minute. {@code null} if it is not known. */
+    @Nullable
     History of(String name) {
-        return tracks.getOrDefault(name, new Track()).view(slot());
+        Track track = known(name, SLOTS * STEP.toNanos());
+        return track == null ? null : track.view(slot());
     }
 
-    /** How many calls of a name were rejected in the last minute. */
-    int rejectedLately(String name) {
-        Track track = tracks.get(name);
-        return track == null ? 0 : track.rejectedLately.sum(nanoTime.getAsLong() - origin);
+    /** How many calls of a name were rejected in the last minute; {@code null} if that is not known. */
+    @Nullable
+    Integer rejectedLately(String name) {
+        Track track = known(name, MINUTE);
+        return track == null ? null : Integer.valueOf(track.rejectedLately.sum(now()));
     }
 
-    /** How many calls of a name ended in the last minute because the store failed. */
-    int failedLately(String name) {
+    /** How many calls of a name ended in the last minute because the store failed; {@code null} if that is not known. */
+    @Nullable
+    Integer failedLately(String name) {
+        Track track = known(name, MINUTE);
+        return track == null ? null : Integer.valueOf(track.failedLately.sum(now()));
+    }
+
+    /** An empty one if nothing has happened for so long; {@code null} if something may have been dropped meanwhile. */
+    private @Nullable Track known(String name, long time) {
         Track track = tracks.get(name);
-        return track == null ? 0 : track.failedLately.sum(nanoTime.getAsLong() - origin);
+        return track != null || now() - droppedAt < time ? track : new Track();
+    }
+
+    private long now() {
+        return nanoTime.getAsLong() - origin;
     }
 
     private long slot() {
-        return (nanoTime.getAsLong() - origin) / STEP.toNanos();
+        return now() / STEP.toNanos();
     }
 
     /** The numbers of one name, in a ring. */

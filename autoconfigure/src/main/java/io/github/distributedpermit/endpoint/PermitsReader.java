@@ -210,6 +210,7 @@ final class PermitsReader {
                         .map(LongestCall::time)
                         .map(this::ago)
                         .orElse(null),
+                gauges.flatMap(PermitGauges::shortestHold).map(this::ago).orElse(null),
                 history.rejectedLately(definition.name()),
                 history.failedLately(definition.name()),
                 fleet(definition, keys.isEmpty() ? Set.of(usual) : keys, states, waiting));
@@ -413,6 +414,14 @@ final class PermitsReader {
                 state.members().size() > rows.size(),
                 calls.stream().limit(mostCalls).map(call -> call(call, stack)).toList(),
                 calls.size() > mostCalls,
+                calls.size() > MOST_ROWS
+                        ? null
+                        : calls.stream()
+                                .filter(call -> call.is(State.HOLDING))
+                                .map(CallView::age)
+                                .min(Comparator.naturalOrder())
+                                .map(this::ago)
+                                .orElse(null),
                 key.problem());
     }
 
@@ -478,6 +487,7 @@ final class PermitsReader {
                 ago(call.age()),
                 caller.method().orElse(null),
                 caller.threadName(),
+                call.place() == Place.UNKNOWN ? null : Boolean.valueOf(call.place() == Place.ON_THREAD),
                 caller.traceId().orElse(null),
                 caller.call() == stack ? stack(call, caller) : null);
     }
@@ -487,7 +497,6 @@ final class PermitsReader {
     }
 
     /** That of the thread, if it is within the call before and after it was taken: otherwise it may be one of another call. */
-                call.place() == Place.UNKNOWN ? null : Boolean.valueOf(call.place() == Place.ON_THREAD),
     private @Nullable List<String> stack(CallView call, Caller caller) {
         if (call.place() != Place.ON_THREAD) {
             return null;

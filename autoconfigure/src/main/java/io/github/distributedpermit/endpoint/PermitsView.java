@@ -133,8 +133,10 @@ public record PermitsView(
      * @param waiting calls of this instance that wait, over all keys
      * @param runningLost calls of this instance that run although their permits were lost, over all keys
      * @param holdingSince since when the call of this instance holds its permits that has held them for the longest; {@code null} if none does
-     * @param rejectedLately calls of this instance that got no permit although the store answered, in the last minute
-     * @param failedLately calls of this instance that ended because the store failed, in the last minute
+     * @param holdingAllSince since when all calls of this instance that hold permits have held them; {@code null} if none does
+     * @param rejectedLately calls of this instance that got no permit although the store answered, in the last minute; {@code null} if that is
+     *     not known, as of a name that was not kept among too many
+     * @param failedLately calls of this instance that ended because the store failed, in the last minute; {@code null} if that is not known
      * @param fleet what the store has for all instances; {@code null} if it did not answer, or if calls do not ask it
      */
     @JsonInclude(JsonInclude.Include.NON_NULL)
@@ -151,8 +153,9 @@ public record PermitsView(
             int waiting,
             int runningLost,
             @Nullable Instant holdingSince,
-            int rejectedLately,
-            int failedLately,
+            @Nullable Instant holdingAllSince,
+            @Nullable Integer rejectedLately,
+            @Nullable Integer failedLately,
             @Nullable Fleet fleet) {}
 
     /**
@@ -214,7 +217,7 @@ public record PermitsView(
      * @param keys in alphabetical order, at most as many as were asked for
      * @param truncated whether there are more keys than are shown
      * @param hint how to see the others
-     * @param history of the calls of this instance
+     * @param history of the calls of this instance; {@code null} if it is not known
      */
     @JsonInclude(JsonInclude.Include.NON_NULL)
     public record Detail(
@@ -232,7 +235,7 @@ public record PermitsView(
             List<Key> keys,
             boolean truncated,
             @Nullable String hint,
-            History history)
+            @Nullable History history)
             implements OperationResponseBody {}
 
     /**
@@ -252,6 +255,7 @@ public record PermitsView(
      * @param membersTruncated whether there are more members than are shown
      * @param calls of this instance: those that run although their permits were lost, those that hold, those that wait
      * @param callsTruncated whether there are more calls than are shown
+     * @param holdingAllSince since when all calls of this instance that hold permits have held them; {@code null} if none does
      * @param problem why the store did not answer; then only the key and the calls are known
      */
     @JsonInclude(JsonInclude.Include.NON_NULL)
@@ -268,6 +272,7 @@ public record PermitsView(
             boolean membersTruncated,
             List<Call> calls,
             boolean callsTruncated,
+            @Nullable Instant holdingAllSince,
             @Nullable String problem) {}
 
     /**
@@ -306,25 +311,25 @@ public record PermitsView(
      * @param since when it lost them, got them, or began to wait
      * @param method that the permit limits
      * @param thread that made the call
+     * @param onThread whether that thread is within the call now; {@code false} if the call is asynchronous, so that the thread went on;
+     *     {@code null} if that is not known
      * @param traceId of its trace
      * @param stack what that thread does now, only of the one call that was asked for, and only if the thread certainly is within it
      */
     @JsonInclude(JsonInclude.Include.NON_NULL)
     public record Call(
-     * @param onThread whether that thread is within the call now; {@code false} if the call is asynchronous, so that the thread went on;
-     *     {@code null} if that is not known
             @Nullable Long call,
             String state,
             int permits,
             Instant since,
             @Nullable String method,
             @Nullable String thread,
+            @Nullable Boolean onThread,
             @Nullable String traceId,
             @Nullable List<String> stack) {}
 
     /**
      * Keys of the store.
-            @Nullable Boolean onThread,
      *
      * @param keys of whatever permits, since the store does not record names; in alphabetical order, without those of the permit that this
      *     instance knows

@@ -6,6 +6,7 @@ import io.github.distributedpermit.PermitRejectedException.Reason;
 import io.github.distributedpermit.autoconfigure.StubCall;
 import io.github.distributedpermit.endpoint.PermitsView.History;
 import java.time.Duration;
+import java.util.Objects;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
 
@@ -25,22 +26,26 @@ class PermitHistoryTest {
         }
     }
 
+    private History of(String name) {
+        return Objects.requireNonNull(history.of(name));
+    }
+
     @Test
     void rejectionsAreCountedInEachHalfMinuteOfAnHour() {
         reject("a", 3);
         pass(PermitHistory.STEP.multipliedBy(2));
         reject("a", 5);
-        History seen = history.of("a");
+        History seen = of("a");
         assertThat(seen.rejected()).hasSize(120).endsWith(3, 0, 5);
         assertThat(seen.stepSeconds() * seen.rejected().size()).isEqualTo(3_600);
 
         pass(PermitHistory.STEP.multipliedBy(117));
-        assertThat(history.of("a").rejected()).startsWith(3, 0, 5);
+        assertThat(of("a").rejected()).startsWith(3, 0, 5);
         pass(PermitHistory.STEP);
-        assertThat(history.of("a").rejected()).startsWith(0, 5).doesNotContain(3);
+        assertThat(of("a").rejected()).startsWith(0, 5).doesNotContain(3);
         pass(Duration.ofHours(3));
-        assertThat(history.of("a").rejected()).containsOnly(0);
-        assertThat(history.of("b").rejected()).hasSize(120).containsOnly(0);
+        assertThat(of("a").rejected()).containsOnly(0);
+        assertThat(of("b").rejected()).hasSize(120).containsOnly(0);
     }
 
     @Test
@@ -70,7 +75,7 @@ class PermitHistoryTest {
         }
         assertThat(history.failedLately("a")).isEqualTo(3);
         assertThat(history.rejectedLately("a")).isEqualTo(1);
-        assertThat(history.of("a").rejected()).endsWith(1);
+        assertThat(of("a").rejected()).endsWith(1);
         assertThat(history.failedLately("b")).isZero();
         pass(Duration.ofMinutes(1));
         assertThat(history.failedLately("a")).isZero();
@@ -90,6 +95,27 @@ class PermitHistoryTest {
         history.forget();
         assertThat(history.size()).isZero();
         reject("other", 2);
-        assertThat(history.of("other").rejected()).endsWith(2);
+        assertThat(of("other").rejected()).endsWith(2);
+    }
+
+    @Test
+    void ofANameThatIsNotKeptNothingIsKnown() {
+        for (int i = 0; i < PermitHistory.MOST; i++) {
+            reject("tenant-" + i, 1);
+        }
+        assertThat(history.rejectedLately("other"))
+                .as("nothing has happened to it")
+                .isZero();
+        reject("other", 3);
+        assertThat(history.rejectedLately("other")).isNull();
+        assertThat(history.failedLately("other")).isNull();
+        assertThat(history.of("other")).isNull();
+        assertThat(history.rejectedLately("tenant-7")).isEqualTo(1);
+        pass(Duration.ofMinutes(1));
+        assertThat(history.rejectedLately("other")).isZero();
+        assertThat(history.failedLately("other")).isZero();
+        assertThat(history.of("other")).as("of the last hour").isNull();
+        pass(Duration.ofMinutes(59));
+        assertThat(of("other").rejected()).hasSize(120).containsOnly(0);
     }
 }

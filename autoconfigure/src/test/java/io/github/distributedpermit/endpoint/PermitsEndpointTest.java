@@ -668,6 +668,9 @@ class PermitsEndpointTest {
             assertThat(row.at("/fleet/waiting").asInt())
                     .isEqualTo(row.at("/waiting").asInt());
             await().until(() -> get(context, "permits").at("/permits/2").has("holdingSince"));
+            JsonNode holding = get(context, "permits").at("/permits/2");
+            assertThat(holding.at("/holdingAllSince").asString())
+                    .isGreaterThanOrEqualTo(holding.at("/holdingSince").asString());
             assertThat(row.at("/fleet/inUse").asInt()).isEqualTo(1);
             assertThat(row.at("/fleet/fullestKey").asString()).isEqualTo("report-export");
             assertThat(row.at("/fleet/fullestInUse").asInt()).isEqualTo(1);
@@ -896,10 +899,10 @@ class PermitsEndpointTest {
         paths("", JSON.readTree(example(example)), documented);
         Set<String> answered = new TreeSet<>();
         paths("", answer, answered);
-        documented.removeIf(
-                path -> path.matches(".*(traceId|/hint|/problem|/key|queuePosition|waitingSince|holdingSince)"));
-        answered.removeIf(
-                path -> path.matches(".*(traceId|/hint|/problem|/key|queuePosition|waitingSince|holdingSince)"));
+        documented.removeIf(path -> path.matches(
+                ".*(traceId|/hint|/problem|/key|queuePosition|waitingSince|holdingSince|holdingAllSince)"));
+        answered.removeIf(path -> path.matches(
+                ".*(traceId|/hint|/problem|/key|queuePosition|waitingSince|holdingSince|holdingAllSince)"));
         assertThat(answered).as(example).isEqualTo(documented);
     }
 

@@ -6,7 +6,7 @@
   const COLOURS = 8, LETTERS = 26, BOXES = 240, DOTS = 400, ROWS = 100;
   const SILENT = 6000; // longer than a look into a store that does not answer
   const WAIT = 15000;
-  const SLOW = 500;
+  const SLOW = 500, LONG = 5000;
   const STATES = { lost: 'runs without its permit', holding: 'holds', waiting: 'waits' };
   const SOURCES = { pause: 'a pause of all calls', override: 'an operator', annotation: 'the annotation', settings: 'the settings' };
   const known = new Map(), gone = new Map(), marks = new Map(), names = new Map(), leases = new Map();
@@ -160,14 +160,15 @@
       if (overrides.some(o => o.limit > 0)) words.push(['limit set', 'mild']);
       if (f && f.fullestLimit > 0 && f.fullestInUse >= f.fullestLimit) words.push(['full', f.waiting ? 'strong' : 'mild']);
       if (f && f.limitsDiffer) words.push(['limits differ', 'mild']);
-      if (p.runningLost) words.push([plural(p.runningLost, 'call', 'calls') + ' without permit', 'strong']);
+      if (!p.paused && (p.rejectedLately || (f ? f.waiting : p.waiting)) && age(p.holdingAllSince) >= LONG) words.push(['all here hold for ≥ ' + span(age(p.holdingAllSince)), 'strong']);
+      if (p.runningLost) words.push([plural(p.runningLost, 'call', 'calls') + ' here without permit', 'strong']);
       const to = link(p.name, p.name);
       to.dataset.id = p.name;
       const use = f ? [bar(f.fullestInUse, f.fullestLimit), f.keys > 1 ? el('small', '', ' fullest of ' + f.keys + ' keys') : null]
         : [p.limitSource === undefined || p.statedLimit !== undefined ? 'unknown' : 'no limit'];
       const wait = f && f.waitingSince ? (f.waitingSinceUnknown ? '≥ ' : '') + span(age(f.waitingSince)) : f && f.waitingSinceUnknown ? 'unknown' : '–';
       // calls that a pause holds back ask the store for nothing
-      return row('list', [[to], use, f && !p.paused ? f.waiting : p.waiting + ' here', wait, p.holdingSince ? span(age(p.holdingSince)) : '–', p.rejectedLately, [p.failedLately ? el('b', 'bad', p.failedLately) : '0'], chips(words)]);
+      return row('list', [[to], use, f && !p.paused ? f.waiting : p.waiting + ' here', wait, p.holdingSince ? span(age(p.holdingSince)) : '–', p.rejectedLately ?? 'unknown', [p.failedLately ? el('b', 'bad', p.failedLately) : p.failedLately ?? 'unknown'], chips(words)]);
     }), filter ? 'No permit has such a name.' : 'There are no permits.');
   }
 
@@ -192,9 +193,9 @@
     drawPause("permit '" + d.name + "'", d.paused || [], d.keys.map(k => k.problem && known.has(k.key) ? known.get(k.key).state : k).filter(k => k.override && k.override.limit === 0).map(k => k.key));
     show('key-view', fresh !== null);
     show('calls-section', fresh !== null);
-    show('history-section', true);
+    show('history-section', Boolean(d.history)); // it is not kept of too many names
     drawKeys(d);
-    drawHistory(d);
+    if (d.history) drawHistory(d);
     if (!fresh) {
       shown = null;
       const silent = d.keys.find(k => k.problem);
@@ -230,7 +231,7 @@
     if (fresh.problem) {
       before = known.get(fresh.key);
       silentStore(d.store, fresh.problem, before && before.at);
-      k = before ? { ...before.state, calls: fresh.calls, callsTruncated: fresh.callsTruncated } : fresh;
+      k = before ? { ...before.state, calls: fresh.calls, callsTruncated: fresh.callsTruncated, holdingAllSince: fresh.holdingAllSince } : fresh;
     } else {
       stale(null);
       if (wanted && wanted.key === fresh.key && wanted.name === name && !fresh.idle) {
@@ -258,6 +259,7 @@
       text('use-text', unknown ? 'Unknown: the store does not answer.' : 'No call of this instance has used this key.');
       text('queue-text', unknown ? 'Unknown: the store does not answer.' : 'No call of this instance waits for this key.');
       text('limits-text', '');
+      text('hold-text', '');
       return;
     }
     const queue = k.members.filter(m => m.queuePosition);
@@ -287,6 +289,9 @@
     text('use-text', k.limit === 0 ? 'Paused: the limit is 0. ' + plural(k.inUse, 'permit is', 'permits are') + ' still in use.'
       : k.inUse > k.limit ? plural(k.inUse, 'permit is', 'permits are') + ' in use, ' + (k.inUse - k.limit) + ' more than the limit of ' + k.limit + ', until their calls end.'
       : plural(k.inUse, 'permit', 'permits') + ' of ' + k.limit + ' in use. A letter is an instance.');
+    const all = k.calls.filter(c => c.state === 'holding').length; // they come before those that wait
+    text('hold-text', age(k.holdingAllSince) < LONG ? '' : 'None of the ' + (k.callsTruncated && !k.calls.some(c => c.state === 'waiting') ? 'calls' : plural(all, 'call', 'calls')) + ' of this instance that hold permits has ended for ' + span(age(k.holdingAllSince)) + '.'
+      + (k.members.some(m => !m.self && m.holding) ? ' How long others have held theirs is known to them alone.' : ''));
     text('limits-text', (gone.has(k.key) ? 'The limit ' + gone.get(k.key) + ' that an operator had set was lifted, or lost with the data of the store. ' : '')
       + (!k.statedLimits ? '' : 'Instances state the limits ' + k.statedLimits.join(', ') + '. '
       + (k.limitSource === 'override' ? 'The limit of the operator applies instead.' : 'Each gets permits up to its own.')));

@@ -46,6 +46,14 @@ public interface PermitGauges {
     }
 
     /**
+     * For how long each call of this instance that holds permits has held them at least; empty if none does. If calls wait meanwhile, the
+     * permits hang, or their work takes as long. May be a second old.
+     */
+    default Optional<Duration> shortestHold() {
+        return Optional.empty();
+    }
+
+    /**
      * The call that has been at it for the longest.
      *
      * @param key of its permit, as the user gave it

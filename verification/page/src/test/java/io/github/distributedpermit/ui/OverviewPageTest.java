@@ -305,6 +305,33 @@ class OverviewPageTest extends PageTest {
         assertThat(browser.errors()).isEmpty();
     }
 
+    /** What tells a permit whose calls hang from one that is busy. */
+    @Test
+    void callsOfWhichNoneHasEndedForLongAreNamedWhileOthersWait() {
+        LocalPermitBackend store = new LocalPermitBackend();
+        Workers one = instance(store, WebApplicationType.SERVLET, "one", true);
+        Workers two = instance(store, WebApplicationType.SERVLET, "two", true);
+        one.work(11);
+        await().atMost(PATIENCE).until(() -> one.holding() == 11);
+        two.work(1);
+        await().atMost(PATIENCE).until(() -> two.holding() == 1);
+        one.work(300);
+        desktop("light");
+        open(0, "");
+        await().atMost(PATIENCE)
+                .until(() -> row("report-export").matches(".*fullall here hold for ≥ \\d+(\\.\\d)? (s|min)"));
+        open(0, "?name=report-export");
+        await().atMost(PATIENCE)
+                .until(() -> browser.text("#hold-text")
+                        .matches("None of the 11 calls of this instance that hold permits has ended for \\S+ (s|min)\\."
+                                + " How long others have held theirs is known to them alone\\."));
+        await().atMost(PATIENCE).until(() -> {
+            one.end(1);
+            return browser.text("#hold-text").isEmpty();
+        });
+        assertThat(browser.errors()).isEmpty();
+    }
+
     /** What the store has stays as it was, greyed. */
     @Test
     void callsThatFailWhileTheStoreIsAwayAreCounted() {

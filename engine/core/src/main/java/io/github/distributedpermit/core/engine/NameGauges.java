@@ -4,6 +4,7 @@ import io.github.distributedpermit.PermitDefinition;
 import io.github.distributedpermit.core.key.NameCounts;
 import io.github.distributedpermit.core.member.KeySurvey;
 import io.github.distributedpermit.spi.PermitGauges;
+import java.time.Duration;
 import java.util.Optional;
 import java.util.function.Supplier;
 
@@ -65,5 +66,10 @@ final class NameGauges implements PermitGauges {
     @Override
     public Optional<LongestCall> longestHold() {
         return survey.get().flatMap(keys -> keys.longestHold(counts));
+    }
+
+    @Override
+    public Optional<Duration> shortestHold() {
+        return survey.get().flatMap(keys -> keys.shortestHold(counts));
     }
 }

@@ -8,7 +8,7 @@ public interface KeyQueueVisitor {
     /** A call that waits; if all calls of a key have one name, only the one that arrived first. {@code inner} as in {@link Waiter#inner}. */
     void waits(PermitName permit, String key, long since, @Nullable String inner);
 
-    /** A call that holds its permits; if all calls of a key have one name, only the one that was granted them first. */
+    /** A call that holds its permits; if all calls of a key have one name, only those that were granted them first and last. */
     void holds(PermitName permit, String key, long since);
 
     /** A group of which calls wait. */

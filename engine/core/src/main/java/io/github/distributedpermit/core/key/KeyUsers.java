@@ -86,10 +86,13 @@ final class KeyUsers {
      * it does with head starts, since the first call may not be the oldest one.
      */
     void survey(KeyQueueVisitor visitor) {
-        Grant grant = several ? ledger.holders.newest() : ledger.holders.oldest();
-        while (grant != null) {
+        Grant newest = ledger.holders.newest();
+        for (Grant grant = newest; grant != null; grant = several ? grant.previous : null) {
             visitor.holds(grant.permit, key, grant.grantedAt);
-            grant = several ? grant.previous : null;
+        }
+        Grant oldest = several ? newest : ledger.holders.oldest();
+        if (oldest != null && oldest != newest) {
+            visitor.holds(oldest.permit, key, oldest.grantedAt);
         }
         outageCalls.forEach(each -> visitor.holds(each.permit, key, each.grantedAt));
         boolean all = several || waiters.hasHeadStarts();

@@ -10,6 +10,7 @@ import java.util.HashMap;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
+import java.util.function.BinaryOperator;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -41,6 +42,11 @@ public final class KeySurvey {
     /** The call of this name that has held its permits for the longest. */
     public Optional<LongestCall> longestHold(NameCounts counts) {
         return call(current().holds.get(counts));
+    }
+
+    /** For how long each call of this name that holds permits has held them at least. */
+    public Optional<Duration> shortestHold(NameCounts counts) {
+        return Optional.ofNullable(current().grants.get(counts)).map(this::since);
     }
 
     /** How many calls of this name run although their permits were lost. */
@@ -92,8 +98,11 @@ public final class KeySurvey {
     private Optional<LongestCall> call(@Nullable Oldest oldest) {
         return oldest == null
                 ? Optional.empty()
-                : Optional.of(new LongestCall(
-                        oldest.key, Duration.ofNanos(Math.max(0, registry.now() - oldest.since)), oldest.inner));
+                : Optional.of(new LongestCall(oldest.key, since(oldest.since), oldest.inner));
+    }
+
+    private Duration since(long time) {
+        return Duration.ofNanos(Math.max(0, registry.now() - time));
     }
 
     private synchronized Result current() {
@@ -116,6 +125,9 @@ public final class KeySurvey {
 
         final Map<NameCounts, Oldest> waits = new HashMap<>();
         final Map<NameCounts, Oldest> holds = new HashMap<>();
+        /** When the last of the permits that are held was granted. */
+        final Map<NameCounts, Long> grants = new HashMap<>();
+
         final Map<NameCounts, Integer> lost = new HashMap<>();
         final Map<NameCounts, Integer> groups = new HashMap<>();
         int unanswered;
@@ -129,6 +141,7 @@ public final class KeySurvey {
         @Override
         public void holds(PermitName permit, String key, long since) {
             add(holds, permit, new Oldest(key, since, null));
+            merge(grants, permit, since, Math::max);
         }
 
         @Override
@@ -142,10 +155,7 @@ public final class KeySurvey {
         }
 
         private static void count(Map<NameCounts, Integer> all, PermitName permit) {
-            all.merge(permit.counts, 1, Integer::sum);
-            if (permit.ownCounts != permit.counts) {
-                all.merge(permit.ownCounts, 1, Integer::sum);
-            }
+            merge(all, permit, 1, Integer::sum);
         }
 
         @Override
@@ -159,9 +169,13 @@ public final class KeySurvey {
         }
 
         private static void add(Map<NameCounts, Oldest> all, PermitName permit, Oldest call) {
-            all.merge(permit.counts, call, Result::older);
+            merge(all, permit, call, Result::older);
+        }
+
+        private static <T> void merge(Map<NameCounts, T> all, PermitName permit, T value, BinaryOperator<T> both) {
+            all.merge(permit.counts, value, both);
             if (permit.ownCounts != permit.counts) {
-                all.merge(permit.ownCounts, call, Result::older);
+                all.merge(permit.ownCounts, value, both);
             }
         }
 

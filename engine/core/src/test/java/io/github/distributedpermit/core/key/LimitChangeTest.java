@@ -20,6 +20,7 @@ import io.github.distributedpermit.testsupport.Logged;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.HashSet;
+import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
@@ -397,6 +398,32 @@ class LimitChangeTest {
         held.release();
         bench.runMillis(1_500);
         assertThat(gauges(a, Bench.KEY).longestHold()).isEmpty();
+    }
+
+    @Test
+    void theShortestHoldIsThatOfTheLastCallThatGotPermitsOfWhateverKey() {
+        Party a = bench.member("a", 3);
+        Asked first = a.acquire();
+        bench.runMillis(60_000);
+        assertThat(gauges(a, Bench.KEY).shortestHold())
+                .hasValueSatisfying(time -> assertThat(time).isBetween(Duration.ofSeconds(58), Duration.ofSeconds(60)));
+        Asked second = a.acquire();
+        Asked third = a.acquireOf("elsewhere", Duration.ofMinutes(1));
+        bench.runMillis(5_000);
+        for (Asked younger : List.of(second, third)) {
+            assertThat(gauges(a, Bench.KEY).shortestHold())
+                    .hasValueSatisfying(
+                            time -> assertThat(time).isBetween(Duration.ofSeconds(4), Duration.ofSeconds(8)));
+            younger.release();
+            bench.runMillis(1_500);
+        }
+        assertThat(gauges(a, Bench.KEY).shortestHold())
+                .hasValueSatisfying(time -> assertThat(time).isGreaterThan(Duration.ofSeconds(60)));
+        assertThat(gauges(a, Bench.KEY).longestHold())
+                .hasValueSatisfying(call -> assertThat(call.time()).isGreaterThan(Duration.ofSeconds(60)));
+        first.release();
+        bench.runMillis(1_500);
+        assertThat(gauges(a, Bench.KEY).shortestHold()).isEmpty();
     }
 
     private static Asked askOfTenant(Party party, String name) {
