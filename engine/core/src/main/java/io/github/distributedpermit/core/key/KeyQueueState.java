@@ -510,7 +510,7 @@ final class KeyQueueState {
         long at = Times.NEVER;
         SentClaim oldest = plan.sent.oldestInFlight();
         if (oldest != null) {
-            at = oldest.overdueAt(policy);
+            at = oldest.nextLook(now, policy);
         } else if (now < plan.backoff.until()) {
             at = plan.backoff.until();
         } else if (!leavesStoreAlone()) {

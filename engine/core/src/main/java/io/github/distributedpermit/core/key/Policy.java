@@ -102,7 +102,11 @@ public record Policy(
 
     /** Whether the process stood still, since something happens so many nanoseconds after it was due. */
     boolean isStandstill(long late) {
-        return late > commandTimeout / STANDSTILL;
+        return late >= shortestStandstill();
+    }
+
+    long shortestStandstill() {
+        return commandTimeout / STANDSTILL + 1;
     }
 
     /** How long permits are valid after the claim was sent that the store has confirmed. */

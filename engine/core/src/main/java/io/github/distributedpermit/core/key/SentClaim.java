@@ -100,6 +100,16 @@ public final class SentClaim implements BiConsumer<@Nullable Holding, @Nullable 
         return clockFrom + policy.commandTimeout();
     }
 
+    /**
+     * When to look whether the answer is overdue. A first look comes just before that: else nothing would be late enough to show a
+     * standstill of the process that ends a moment after it.
+     */
+    long nextLook(long now, Policy policy) {
+        long overdue = overdueAt(policy);
+        long before = overdue - policy.shortestStandstill();
+        return now < before ? before : overdue;
+    }
+
     /** Whether the command time-out began after the claim was handed to the client. */
     boolean isDelayed() {
         return clockFrom > at;

@@ -101,8 +101,8 @@ class StoreAwayTest {
     @Test
     void aCallThatTimesOutAfterAClaimUnansweredForTheCommandTimeOutSaysSo() {
         bench.conditions.claimsLost = true;
-        Asked call = a.acquire(Bench.COMMAND);
-        bench.run(Bench.COMMAND);
+        Asked call = a.acquire(Bench.COMMAND.plusNanos(1));
+        bench.run(Bench.COMMAND.plusNanos(1));
         assertThat(call.failure()).isInstanceOf(PermitBackendException.class);
     }
 

@@ -239,7 +239,8 @@ class StoreTimeoutTest {
     @Test
     void callsOfAProcessThatStoodStillGetTheirAnswers() {
         Party b = bench.member("b", 1);
-        for (Duration stop : List.of(Duration.ofMillis(2_300), STORE, Duration.ofSeconds(30))) {
+        Duration justOverdue = Bench.COMMAND.plusMillis(10);
+        for (Duration stop : List.of(justOverdue, Duration.ofMillis(2_300), STORE, Duration.ofSeconds(30))) {
             Asked attempt = a.tryAcquire();
             Asked waiting = b.acquireOf("other", Duration.ofMinutes(5));
             a.process.stop(stop.toNanos());
