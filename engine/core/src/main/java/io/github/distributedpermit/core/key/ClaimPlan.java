@@ -220,13 +220,14 @@ final class ClaimPlan {
             return ledger.granted();
         }
         long most = Math.max(highestLimit(head, ledger), (long) ledger.inUse() + head.weight);
-        return (int) Math.min(most, ledger.inUse() + waiters.weight(head.limit));
+        long more = ledger.isContended() ? waiters.weightInTurn(head, most) : waiters.weight(head.limit);
+        return (int) Math.min(most, ledger.inUse() + more);
     }
 
     /**
      * Whether a claim is due: a return is owed, a call that does not wait has no claim yet, another claim was requested, calls want
      * more than the last claim asked for, the last waiter has left the queue, the head of the queue wants another number of
-     * permits, has another limit or is older than the last claim stated, it has changed whether any call is willing to wait, or a {@linkplain #nextTimed time} has come.
+     * permits, has another limit, is older than the last claim stated or has no head start unlike that one, it has changed whether any call is willing to wait, or a {@linkplain #nextTimed time} has come.
      */
     boolean isDue(int wanted, Ledger ledger, WaiterQueue waiters, boolean leases, long now) {
         int lastWanted = last == null ? 0 : last.counts().wanted();
@@ -249,7 +250,7 @@ final class ClaimPlan {
             return true;
         }
         Waiter oldest = waiters.oldest();
-        if (oldest != null && isOlderThanStated(oldest)) {
+        if (oldest != null && (isOlderThanStated(oldest) || (ledger.isContended() && hasLostHeadStart(oldest)))) {
             return true;
         }
         return now >= nextTimed(ledger.granted(), waiters, leases);
@@ -260,6 +261,11 @@ final class ClaimPlan {
         return last != null
                 && last.head().weight() > 0
                 && oldest.queuedAt < lastSentAt - last.head().waited().toNanos();
+    }
+
+    /** Whether the last claim stated the age of a call with a head start, and none such waits any more: others may precede now. */
+    private boolean hasLostHeadStart(Waiter oldest) {
+        return lastOldest != null && lastOldest.hasHeadStart() && !oldest.hasHeadStart();
     }
 
     private int lastWeight() {
@@ -367,7 +373,8 @@ final class ClaimPlan {
                 new Claim.Head(weight, waited, queue),
                 new Claim.Reclaim(validlyHeld(ledger, held), ledger.epoch(), checksEpoch, ledger.highestVersion()),
                 shown(wanted, ledger.granted(), weight, leases, oldest, calls, now));
-        SentClaim record = new SentClaim(answers, sequence, stated, held, now, ledger.epoch());
+        boolean ahead = oldest != null && oldest.hasHeadStart();
+        SentClaim record = new SentClaim(answers, sequence, stated, held, ahead, now, ledger.epoch());
         sent.add(record);
         if (unanswered) {
             // this claim asks for no waiter, so its answer must reject none of them

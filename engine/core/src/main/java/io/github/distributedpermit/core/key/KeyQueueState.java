@@ -257,14 +257,24 @@ final class KeyQueueState {
     /** The permits of a grant are free. */
     private void passOn(Grant grant, long now, Effects effects) {
         if (!waiters.isEmpty()) {
-            boolean sliceIsOver = ledger.isContended() && now - ledger.sliceStart() >= plan.answerTime.slice(policy);
-            if ((ledger.isOver() || sliceIsOver) && !keepsAll()) {
+            boolean isOthersTurn = ledger.isContended() && (isSliceOver(now) || isOnlyForHeadStarts());
+            if ((ledger.isOver() || isOthersTurn) && !keepsAll()) {
                 ledger.shrinkTo(ledger.granted() - grant.weight);
             }
             handOut(true, now, effects);
         } else if (!isClosing()) {
             lingering.begin(now);
         }
+    }
+
+    private boolean isSliceOver(long now) {
+        return now - ledger.sliceStart() >= plan.answerTime.slice(policy);
+    }
+
+    /** Whether this member was served because of a call with a head start, and waits for permits of calls without one. */
+    private boolean isOnlyForHeadStarts() {
+        Waiter oldest = ledger.isGrantedAhead() ? waiters.oldest() : null;
+        return oldest != null && !oldest.hasHeadStart();
     }
 
     /**

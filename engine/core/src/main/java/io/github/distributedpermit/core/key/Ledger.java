@@ -44,6 +44,12 @@ final class Ledger {
     /** The limit that the applied claim stated. */
     private int statedLimit = UNKNOWN;
 
+    /** Whether that claim asked for a call with a head start. */
+    private boolean statedAhead;
+
+    /** Whether the last permits that arrived were for such a call. */
+    private boolean grantedAhead;
+
     private boolean contended;
     private boolean over;
 
@@ -102,6 +108,7 @@ final class Ledger {
         }
         long sentAt = appliedSentAt;
         int stated = statedLimit;
+        boolean ahead = statedAhead;
         if (holding.sequence() != appliedSequence) {
             SentClaim claim = sent.find(holding.sequence());
             if (claim == null) {
@@ -109,6 +116,7 @@ final class Ledger {
             }
             sentAt = claim.at;
             stated = claim.limit;
+            ahead = claim.ahead;
         }
         // validity counts from when the claim was sent: the store cannot have recorded it before
         boolean sessions = aliveUntil != Times.NEVER;
@@ -131,6 +139,7 @@ final class Ledger {
         validUntil = until;
         knownLimit = holding.limit();
         statedLimit = stated;
+        statedAhead = ahead;
         if (knownLimit != statedLimit) {
             override = knownLimit;
         } else if (knownLimit != override) {
@@ -146,6 +155,7 @@ final class Ledger {
         enteredEpoch = enteredEpoch && inGrace;
         if (permits > granted) {
             sliceStart = now;
+            grantedAhead = ahead;
         }
         granted = permits;
         recorded = holding.permits();
@@ -247,6 +257,11 @@ final class Ledger {
     /** When permits last arrived from the store: the start of the time slice for passing them on. */
     long sliceStart() {
         return sliceStart;
+    }
+
+    /** Whether these were for a call with a head start. */
+    boolean isGrantedAhead() {
+        return grantedAhead;
     }
 
     /** The sequence of the last claim whose answer was applied. */

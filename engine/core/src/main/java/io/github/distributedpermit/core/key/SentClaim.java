@@ -22,6 +22,9 @@ public final class SentClaim implements BiConsumer<@Nullable Holding, @Nullable 
 
     final int limit;
 
+    /** Whether the oldest call that it asks for has a head start. */
+    final boolean ahead;
+
     /** What the claim left this member; lowered when older claims are merged into this one, see {@link SentClaims}. */
     int held;
     /** Whether an answer may still come: it was neither answered, nor did it fail or time out. */
@@ -43,8 +46,9 @@ public final class SentClaim implements BiConsumer<@Nullable Holding, @Nullable 
     private final Answers answers;
     private volatile @Nullable CompletionStage<Holding> stage;
 
-    SentClaim(Answers answers, long sequence, int limit, int held, long at, long epoch) {
+    SentClaim(Answers answers, long sequence, int limit, int held, boolean ahead, long at, long epoch) {
         this.limit = limit;
+        this.ahead = ahead;
         this.epoch = epoch;
         this.answers = answers;
         this.sequence = sequence;

@@ -137,6 +137,10 @@ public class Waiter extends ObservedCall {
         }
     }
 
+    boolean hasHeadStart() {
+        return queuedAt != arrival;
+    }
+
     @Override
     public final String key() {
         return key;

@@ -71,7 +71,7 @@ final class WaiterQueue {
         Waiter after = null;
         boolean beforeUnproven = firstUnproven == null;
         Waiter afterInGroup = null;
-        if (waiter.queuedAt != waiter.arrival) {
+        if (waiter.hasHeadStart()) {
             while (before != null && before.queuedAt > waiter.queuedAt && !(before instanceof Adoption)) {
                 beforeUnproven |= before == firstUnproven;
                 if (before.group == group) {
@@ -176,7 +176,7 @@ final class WaiterQueue {
         if (waiter.firstClaim == Waiter.UNCLAIMED) {
             unclaimed--;
         }
-        if (waiter.queuedAt != waiter.arrival) {
+        if (waiter.hasHeadStart()) {
             headStarts--;
         }
         waiter.previous = null;
@@ -409,6 +409,25 @@ final class WaiterQueue {
             sum += w.limit >= limit ? w.weight : 0;
         }
         return sum;
+    }
+
+    /**
+     * How many permits to ask for while other members wait. If the oldest call has a head start, that is no reason to serve calls behind
+     * it that have none: those of other members may have waited for longer.
+     *
+     * @param most so many or more make no difference
+     */
+    long weightInTurn(Waiter head, long most) {
+        Waiter w = oldest();
+        if (w == null || !w.hasHeadStart() || hasTries()) { // a call that does not wait is asked for once
+            return weight(head.limit);
+        }
+        long sum = 0;
+        while (w != null && w.hasHeadStart() && sum < most) {
+            sum += !isMixed() || w.limit >= head.limit ? w.weight : 0;
+            w = w.next;
+        }
+        return Math.max(sum, head.weight);
     }
 
     /** The claims up to this one were answered: calls that they asked for, and that are still here, have to wait. */

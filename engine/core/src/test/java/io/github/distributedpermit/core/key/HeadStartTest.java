@@ -20,6 +20,8 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
+import java.util.function.Supplier;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
 /** Calls that are queued as if they had arrived earlier. */
@@ -107,6 +109,110 @@ class HeadStartTest {
         bench.runMillis(2);
         assertThat(ahead.holds()).isTrue();
         assertThat(before.isWaiting()).isTrue();
+    }
+
+    /** Else urgent calls of one member would keep the calls of others waiting without end that have no head start either. */
+    @Test
+    void callsWithoutAHeadStartAreNotServedInThePlaceOfOneThatHasIt() {
+        Party holder = bench.member("a", 4);
+        List<Permit> held = List.of(holder.hold(), holder.hold(), holder.hold(), holder.hold());
+        Party other = bench.member("b", 4);
+        List<Asked> earlier = ask(20, () -> other.acquire());
+        bench.runMillis(100);
+        Party party = bench.member("c", 4);
+        List<Asked> later = ask(20, () -> party.acquire());
+        bench.runMillis(10);
+        held.forEach(Permit::release);
+
+        List<Asked> urgent = new ArrayList<>();
+        for (int i = 0; i < 50; i++) {
+            List<Asked> running = Stream.of(earlier, later, urgent)
+                    .flatMap(List::stream)
+                    .filter(Asked::holds)
+                    .toList();
+            urgent.add(party.ask(urgent(HALF_A_MINUTE)));
+            bench.runMillis(2);
+            running.forEach(Asked::release);
+            if (earlier.stream().anyMatch(Asked::isWaiting)) {
+                assertThat(later).allMatch(Asked::isWaiting);
+            }
+        }
+
+        assertThat(List.of(earlier, later, urgent.subList(0, 48)))
+                .allSatisfy(calls -> assertThat(calls).noneMatch(Asked::isWaiting));
+    }
+
+    @Test
+    void aMemberHasThePlaceOfACallWithAHeadStartUntilThatIsServed() {
+        Party holder = bench.member("a", 2);
+        List<Permit> held = List.of(holder.hold(), holder.hold());
+        Asked earlier = bench.member("b", 2).acquire();
+        bench.runMillis(10);
+        Party party = bench.member("c", 2);
+        Asked later = party.acquire();
+        List<Asked> urgent = ask(2, () -> party.ask(urgent(HALF_A_MINUTE)));
+        bench.runMillis(10);
+        held.get(0).release();
+        bench.runMillis(2);
+        urgent.get(0).release();
+        assertThat(urgent.get(1).holds()).isTrue();
+        bench.runMillis(1);
+
+        held.get(1).release();
+        bench.runMillis(1);
+
+        assertThat(earlier.holds()).isTrue();
+        assertThat(later.isWaiting()).isTrue();
+    }
+
+    private static List<Asked> ask(int calls, Supplier<Asked> call) {
+        return Stream.generate(call).limit(calls).toList();
+    }
+
+    @Test
+    void permitsPassToCallsThatHaveAHeadStartTooForASlice() {
+        Party holder = bench.member("a", 1);
+        Permit held = holder.hold();
+        Asked other = bench.member("b", 1).acquire();
+        Party party = bench.member("c", 1);
+        List<Asked> urgent = ask(20, () -> party.ask(urgent(HALF_A_MINUTE)));
+        bench.runMillis(2);
+        long claims = party.claims();
+        held.release();
+        bench.runMillis(1);
+
+        for (int i = 0; i < 5; i++) {
+            urgent.get(i).release();
+            bench.time.run(500_000);
+        }
+
+        assertThat(urgent.get(5).holds()).isTrue();
+        assertThat(party.claims()).isLessThanOrEqualTo(claims + 1);
+        assertThat(other.isWaiting()).isTrue();
+    }
+
+    @Test
+    void aCallThatComesWhileTheStoreIsAwayIsServedFirstAfterwards() {
+        Party holder = bench.member("a", 1);
+        Party other = bench.member("b", 1);
+        Party party = bench.member("c", 1);
+        Permit held = holder.hold();
+        Asked old = other.acquire();
+        Asked before = party.acquire();
+        bench.runMillis(10);
+        bench.conditions.claimsLost = true;
+        bench.runMillis(1_000);
+        Asked ahead = party.ask(urgent(HALF_A_MINUTE));
+        bench.runMillis(3_000);
+        bench.conditions.claimsLost = false;
+        bench.runMillis(2_000);
+
+        held.release();
+        for (Asked next : List.of(ahead, old, before)) {
+            bench.runMillis(20);
+            assertThat(next.holds()).isTrue();
+            next.release();
+        }
     }
 
     @Test

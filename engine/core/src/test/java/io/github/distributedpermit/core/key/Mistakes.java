@@ -71,6 +71,14 @@ final class Mistakes {
         }
     }
 
+    /** {@code WaiterQueue.weightInTurn}: an urgent call is served together with those behind it. */
+    static final class AllAreInTurn {
+        @OnMethodExit
+        static void exit(@This WaiterQueue queue, @Argument(0) Waiter head, @Return(readOnly = false) long permits) {
+            permits = queue.weight(head.limit);
+        }
+    }
+
     /** {@code WaiterQueue.isAnswered}: the answer to a claim with any limit counts. */
     static final class AnyAnswerRejects {
         @OnMethodExit

@@ -18,7 +18,7 @@ import org.junit.jupiter.params.provider.EnumSource.Mode;
 /** The simulation bites: planted mistakes are found, those that need few seeds in the ordinary build. */
 class MutantTest {
 
-    private static final long SEEDS = 100;
+    private static final long SEEDS = 200;
 
     @ParameterizedTest
     @EnumSource(
@@ -86,6 +86,9 @@ class MutantTest {
         "SEVERAL_IN_FLIGHT_WHILE_AWAY, StoreAwayTest, aCallDoesNotOvertakeAReturnWhileTheStoreIsAway",
         "LEFT_BROKEN, ErrorsTest, callThatWasDecidedWhenAnErrorStruckHasItsPermit",
         "HEAD_START_UNREPORTED, HeadStartTest, aNewHeadThatIsOlderIsReportedAtOnce",
+        "ASKED_FOR_MORE_THAN_HEAD_STARTS, HeadStartTest, callsWithoutAHeadStartAreNotServedInThePlaceOfOneThatHasIt",
+        "PASSED_ON_AFTER_A_HEAD_START, HeadStartTest, callsWithoutAHeadStartAreNotServedInThePlaceOfOneThatHasIt",
+        "PLACE_OF_A_HEAD_START_KEPT, HeadStartTest, aMemberHasThePlaceOfACallWithAHeadStartUntilThatIsServed",
         "PASSED_ON_UNDER_A_LOWER_LIMIT, LimitPerCallTest, aPermitThatCameUnderAHigherLimitIsNotPassedToACallWithALowerOne",
         "LOWER_LIMIT_OF_A_CALL_BLOCKS, LimitPerCallTest, eachCallIsServedUnderItsOwnLimitAndBlocksNoneWithAHigherOne",
         "REJECTED_UNDER_ANOTHERS_LIMIT, LimitPerCallTest, aCallThatDoesNotWaitIsRejectedOnlyUnderItsOwnLimit",
