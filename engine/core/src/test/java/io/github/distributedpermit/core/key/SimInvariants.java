@@ -31,6 +31,9 @@ final class SimInvariants implements SimServer.Inspector, SimNetwork.Tap {
     private final long[] busyAt;
     private final long[] oldestSince;
     private final long[] overSince;
+    /** Until when members may not know of the last change of an operator's limit. */
+    private final long[] limitHeardBy;
+
     private final @Nullable SimCall[] oldest;
     private final boolean[] overridden;
     private final long patience;
@@ -51,6 +54,7 @@ final class SimInvariants implements SimServer.Inspector, SimNetwork.Tap {
         overridden = new boolean[keys];
         oldestSince = new long[keys];
         overSince = new long[keys];
+        limitHeardBy = new long[keys];
         oldest = new SimCall[keys];
         for (int key = 0; key < keys; key++) {
             tokens.add(new HashSet<>());
@@ -80,6 +84,7 @@ final class SimInvariants implements SimServer.Inspector, SimNetwork.Tap {
 
     void overridden(int key, OverrideLimit limit) {
         overridden[key] = true;
+        limitHeardBy[key] = time.now() + plan.recheck;
         ceiling[key] = Math.max(ceiling[key], limit.orElse(0));
         for (SimMember member : members) {
             for (SimCall call : member.waiting.get(key)) {
@@ -111,6 +116,10 @@ final class SimInvariants implements SimServer.Inspector, SimNetwork.Tap {
         SimMember member = member(link.member);
         if (member != null && !member.claims[SimMember.key(claim.key())].spend()) {
             throw violation("hot loop: %s claims %s too often, now %s", member, claim.key(), claim);
+        }
+        KeyQueueState sender = member == null ? null : Peek.state(member.engine, claim.key());
+        if (member != null && sender != null) {
+            member.senders.put(claim.sequence(), sender);
         }
         if (member != null) {
             checkThatNothingUnusedIsRenewed(member, SimMember.key(claim.key()), claim);
@@ -145,12 +154,15 @@ final class SimInvariants implements SimServer.Inspector, SimNetwork.Tap {
         member.unansweredSince[k] = Long.MAX_VALUE;
         boolean pushed = answers == SimNetwork.PUSHED;
         boolean inTime = member.process.clock() - link.sentAt(answers) < plan.commandTimeout;
-        if (!pushed && inTime && answers >= member.failedClaim[k]) {
-            if (!isAsRecentAsCallbacks(member.answeredAt[k], member)) {
-                member.heardBefore[k] = member.heardAt[k];
-                member.answeredAt[k] = time.now();
+        if (!pushed && inTime) {
+            // an answer to a queue that the key has no more is none to the present one
+            boolean isOfThisQueue = member.senders.get(answers) == Peek.state(member.engine, key);
+            int by = isOfThisQueue ? k : ceiling.length;
+            if (!isAsRecentAsCallbacks(member.answeredAt[by], member)) {
+                member.heardBefore[by] = member.heardAt[by];
+                member.answeredAt[by] = time.now();
             }
-            member.heardAt[k] = member.process.runningTime();
+            member.heardAt[by] = member.process.runningTime();
         }
         if (pushed) {
             member.claims[k].earn(2);
@@ -171,7 +183,6 @@ final class SimInvariants implements SimServer.Inspector, SimNetwork.Tap {
         if (member != null && SimMember.isOfCalls(claim.key())) {
             int key = SimMember.key(claim.key());
             member.failedAt[key] = Math.max(member.failedAt[key], member.process.runningTime());
-            member.failedClaim[key] = Math.max(member.failedClaim[key], claim.sequence());
         }
     }
 
@@ -207,7 +218,7 @@ final class SimInvariants implements SimServer.Inspector, SimNetwork.Tap {
 
     private boolean isStoresFault(SimMember member, int key, long now) {
         long anything = Long.MIN_VALUE;
-        for (int any = 0; any < ceiling.length; any++) {
+        for (int any = 0; any <= ceiling.length; any++) {
             anything = Math.max(anything, heardAt(member, any));
         }
         // A stop is not noticed before something was due, which the time-out of a claim is after a command time-out.
@@ -666,6 +677,10 @@ final class SimInvariants implements SimServer.Inspector, SimNetwork.Tap {
         }
         stalledSince[key] = Math.min(stalledSince[key], time.now());
         long since = Math.max(Math.max(stalledSince[key], oldest), weather.lastTrouble());
+        if (plan.limitsAreOfCalls()) {
+            // while it applied they may have stated the lowest of their limits, so that an answer shows its end
+            since = Math.max(since, limitHeardBy[key]);
+        }
         if (time.now() - since > patience) {
             throw violation(
                     "%d of %d permits of %s are in use and a call waits for %d, since %d ms",

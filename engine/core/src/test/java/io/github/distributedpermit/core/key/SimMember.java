@@ -7,6 +7,7 @@ import io.github.distributedpermit.core.member.Observers;
 import io.github.distributedpermit.spi.Member;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -30,7 +31,7 @@ final class SimMember {
     final long[] lapsedAt;
     /** Since when nothing has come although a claim was sent, on the member's clock, per key. */
     final long[] unansweredSince;
-    /** When something came last, or failed last, in running time of the member, per key. */
+    /** When something came last, in running time of the member, per key; at the end for queues that their keys have no more. */
     final long[] heardAt;
 
     /** The same before the first of the answers that came since callbacks may have been decided, and when that came. */
@@ -38,10 +39,11 @@ final class SimMember {
 
     final long[] answeredAt;
 
+    /** When a claim failed last, in running time of the member, per key. */
     final long[] failedAt;
 
-    /** The latest claim that failed; an answer to an earlier one may be for a queue that the key has no more. */
-    final long[] failedClaim;
+    /** The queue that has sent each claim. */
+    final Map<Long, KeyQueueState> senders = new HashMap<>();
 
     /** When it last asked for more than it used, on the member's clock, per key. */
     final long[] wantedAt;
@@ -58,11 +60,13 @@ final class SimMember {
         lapsedAt = new long[keys];
         unansweredSince = new long[keys];
         wantedAt = new long[keys];
-        heardAt = new long[keys];
-        heardBefore = new long[keys];
-        answeredAt = new long[keys];
+        heardAt = new long[keys + 1];
+        heardBefore = new long[keys + 1];
+        answeredAt = new long[keys + 1];
+        Arrays.fill(heardAt, process.clock());
+        Arrays.fill(heardBefore, process.clock());
+        Arrays.fill(answeredAt, Long.MIN_VALUE / 2);
         failedAt = new long[keys];
-        failedClaim = new long[keys];
         claims = new Budget[keys];
         timers = new Budget(network.time, 200, 200);
         Map<String, PermitSettings> named = new HashMap<>();
@@ -72,9 +76,6 @@ final class SimMember {
             lapsedAt[key] = Long.MIN_VALUE / 2;
             unansweredSince[key] = Long.MAX_VALUE;
             wantedAt[key] = process.clock();
-            heardAt[key] = process.clock();
-            heardBefore[key] = process.clock();
-            answeredAt[key] = Long.MIN_VALUE / 2;
             failedAt[key] = Long.MIN_VALUE;
             claims[key] = plan.limitsAreOfCalls()
                     ? new Budget(network.time, 300, 400) // each limit is tried

@@ -645,6 +645,47 @@ class WithoutStoreTest {
     }
 
     @Test
+    void weightsOfGroupsAndHeadStartsInThemCountInTheOutageToo() {
+        List<Integer> overtaken = new ArrayList<>();
+        Party a = bench.member(
+                "a",
+                Map.of(Bench.KEY, settings(4, OnStoreFailure.LOCAL)),
+                CoreSettings.DEFAULTS,
+                Bench.observing(new PermitObserver() {
+                    @Override
+                    public void overtook(PermitCall call, int calls) {
+                        overtaken.add(calls);
+                    }
+                }));
+        settle(a);
+        outage(a);
+        PermitRequest light = PermitRequest.builder(Bench.KEY).fairBy("light").build();
+        PermitRequest heavy =
+                PermitRequest.builder(Bench.KEY).fairBy("heavy").fairWeight(3).build();
+        List<Asked> ofLight = IntStream.range(0, 8).mapToObj(i -> a.ask(light)).toList();
+        List<Asked> ofHeavy = IntStream.range(0, 8).mapToObj(i -> a.ask(heavy)).toList();
+        Asked urgent = a.ask(heavy.toBuilder().headStart(Duration.ofSeconds(30)).build());
+        ofLight.get(0).release();
+        assertThat(urgent.holds()).isTrue();
+        assertThat(overtaken).containsExactly(12);
+        for (int i = 1; i < 3; i++) {
+            ofLight.get(i).release();
+        }
+        assertThat(held(ofLight)).isEqualTo(1);
+        assertThat(held(ofHeavy)).isEqualTo(2);
+        urgent.release();
+        assertThat(held(ofHeavy)).isEqualTo(3);
+        ofLight.get(3).release();
+        assertThat(ofLight.get(4).holds()).isTrue();
+        for (int i = 0; i < 8; i++) {
+            release(ofLight);
+            release(ofHeavy);
+        }
+        untilUsedAgain();
+        assertNothingIsLeft(a);
+    }
+
+    @Test
     void aCallThatArrivesInAnyMomentOfTheEndGetsItsPermit() {
         Party a = local("a", 1);
         settle(a);
