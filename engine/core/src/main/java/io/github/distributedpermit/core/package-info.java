@@ -33,6 +33,7 @@
  *   <tr><th>{@code member}</th><td>the process as a member of the store: {@code KeyRegistry}, session, shutdown</td></tr>
  *   <tr><th>{@code key}</th><td>one key under one lock: {@code KeyQueue} and its state machine</td></tr>
  *   <tr><th>{@code store}</th><td>what the process knows of the store: {@code StoreWatch}</td></tr>
+ *   <tr><th>{@code jfr}</th><td>events for Java Flight Recorder</td></tr>
  *   <tr><th>this package</th><td>settings, and the scheduler that is passed in</td></tr>
  * </table>
  */

@@ -102,7 +102,7 @@ public final class Outcomes {
             waiter.observed = true;
             observers.each(each -> each.arrived(waiter, true));
         }
-        if (waiter.queueing) {
+        if (waiter.mayWait) {
             permit.counts.arrived();
             waiter.gauged = true;
             if (permit.ownCounts != permit.counts) {

@@ -199,14 +199,14 @@ final class ClaimFailures {
         } else if (known) {
             endWithoutStore(cause(), now, effects);
         } else if (waiters.hasTries()) {
-            waiters.end(waiter -> !waiter.queueing && waiter.wasClaimedBy(sequence), new Failed(cause()), effects);
+            waiters.end(waiter -> !waiter.mayWait && waiter.wasClaimedBy(sequence), new Failed(cause()), effects);
         }
     }
 
     /** A call that was not served can only wait for the store. It fails at once if the store is known not to answer. */
     void failIfAway(Waiter waiter, long now, Effects effects) {
         Throwable away = away(now);
-        if (away != null && (waiter.needsStore() || !waiter.queueing || !mayRunSoon(now))) {
+        if (away != null && (waiter.needsStore() || !waiter.mayWait || !mayRunSoon(now))) {
             waiters.remove(waiter);
             waiter.end(new Failed(away), effects);
         }
@@ -252,7 +252,7 @@ final class ClaimFailures {
      * passed, because the process stood still or the claim was written with a delay. 0 if it may not.
      */
     long extendedTime(Waiter waiter, long now) {
-        if (waiter.queueing) {
+        if (waiter.mayWait) {
             return 0;
         }
         SentClaim oldest = plan.sent.oldestInFlight();
@@ -277,7 +277,7 @@ final class ClaimFailures {
     /** The outcome of a call whose own time-out has passed. */
     Outcome atTimeout(Waiter waiter, long now) {
         Throwable failure = failureAtTimeout(waiter, now);
-        if (failure == null && !waiter.queueing) {
+        if (failure == null && !waiter.mayWait) {
             failure = host.watch().unanswered();
         }
         return failure != null ? new Failed(failure) : Outcome.Refused.TIMED_OUT;

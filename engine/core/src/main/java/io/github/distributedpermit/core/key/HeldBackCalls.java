@@ -56,7 +56,7 @@ final class HeldBackCalls {
             Waiter following = w.next;
             if (host.pause(w.permit) == PauseState.PAUSED) {
                 if (w.isTry) {
-                    w.refuse(w.queueing ? Reason.SHUTTING_DOWN : Reason.LIMIT_REACHED, effects);
+                    w.refuse(w.mayWait ? Reason.SHUTTING_DOWN : Reason.LIMIT_REACHED, effects);
                 } else {
                     add(w);
                 }

@@ -28,8 +28,7 @@ public final class KeyQueue extends KeyQueueEvents implements KeyQueueState.Call
     private static final int NONE = -1;
 
     private final String key;
-    private final KeyQueueHost host;
-    private final Owner owner;
+    private final Owner host;
     private final KeyQueueState state;
     private final KeyQueueTimer timer;
     private final ProcessClock clock;
@@ -63,11 +62,10 @@ public final class KeyQueue extends KeyQueueEvents implements KeyQueueState.Call
      * @param policy the settings that apply to the key
      * @param unused whether it is created for a notification and not for a call, so that it only returns permits
      */
-    public KeyQueue(String key, Policy policy, boolean unused, KeyQueueHost host, Owner owner) {
+    public KeyQueue(String key, Policy policy, boolean unused, Owner host) {
         this.key = key;
         this.limit = unused ? NONE : policy.limit();
         this.host = host;
-        this.owner = owner;
         this.seenChanges = host.changes();
         this.seenAdmission = host.admission();
         this.state = new KeyQueueState(key, this, policy, host);
@@ -309,7 +307,7 @@ public final class KeyQueue extends KeyQueueEvents implements KeyQueueState.Call
         } else if (holding.permits() > 0) {
             // This queue gets no calls any more. The present queue of the key, or a new one, uses or returns the
             // permits.
-            effects.execute(() -> owner.granted(key, holding));
+            effects.execute(() -> host.granted(key, holding));
         }
     }
 
@@ -368,9 +366,9 @@ public final class KeyQueue extends KeyQueueEvents implements KeyQueueState.Call
     }
 
     /** Takes the permits of one call by order of an operator, see {@link Caller#call}; returns how many. */
-    public int take(long call) {
+    public int revoke(long call) {
         int[] taken = new int[1];
-        event((now, effects) -> taken[0] = state.take(call, now, effects));
+        event((now, effects) -> taken[0] = state.revoke(call, now, effects));
         return taken[0];
     }
 
@@ -469,7 +467,7 @@ public final class KeyQueue extends KeyQueueEvents implements KeyQueueState.Call
     @Override
     void settle(long now, Effects effects) {
         if (retired) {
-            owner.retired(this); // again, in case an error came between the flag and this
+            host.retired(this); // again, in case an error came between the flag and this
             return;
         }
         state.settle(now, effects);
@@ -489,7 +487,7 @@ public final class KeyQueue extends KeyQueueEvents implements KeyQueueState.Call
     private void retire(Effects effects) {
         retired = true;
         timer.stop(effects);
-        owner.retired(this);
+        host.retired(this);
         if (state.isClosing()) {
             effects.execute(host::progress);
         }
@@ -497,7 +495,7 @@ public final class KeyQueue extends KeyQueueEvents implements KeyQueueState.Call
 
     @Override
     public boolean trouble(Throwable cause) {
-        return owner.trouble(this, cause);
+        return host.trouble(this, cause);
     }
 
     @Override
@@ -510,8 +508,8 @@ public final class KeyQueue extends KeyQueueEvents implements KeyQueueState.Call
         return host.time(tickerNanos);
     }
 
-    /** What a queue calls of the registry that keeps it. */
-    public interface Owner {
+    /** What a queue needs of the process, and calls of the registry that keeps it. */
+    public interface Owner extends KeyQueueHost {
 
         /** The queue is not needed any more. The caller holds its lock. */
         void retired(KeyQueue queue);

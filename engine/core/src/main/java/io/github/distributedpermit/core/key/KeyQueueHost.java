@@ -43,20 +43,16 @@ public interface KeyQueueHost {
      * @param stated the limit that the claim stated
      * @return whether another limit was known before: then {@link #limitChanged} is to be called without the lock
      */
-    default boolean noteLimit(String key, int limit, int stated) {
-        return false;
-    }
+    boolean noteLimit(String key, int limit, int stated);
 
     /** An operator may have set another limit, or lifted it. */
-    default void limitChanged(String key) {}
+    void limitChanged(String key);
 
     /** The operator's limit of a key as far as it is known, also if the key was not in use for a while; otherwise this one. */
-    default int limitInForce(String key, int own) {
-        return own;
-    }
+    int limitInForce(String key, int own);
 
     /** A claim has shown that the store has lost state, so that all keys in use have to be reclaimed. */
-    default void stateLost() {}
+    void stateLost();
 
     /**
      * Reports that the store grants nothing new of this key for a while, because it may have lost state.
@@ -64,7 +60,7 @@ public interface KeyQueueHost {
      * @param moved whether another server answers, or the same one after a restart or when it was emptied; otherwise the store lacks the key
      * @param lasts how long at most, nanoseconds
      */
-    default void graceBegins(String key, boolean moved, long lasts) {}
+    void graceBegins(String key, boolean moved, long lasts);
 
     /**
      * Sends a claim; {@link SentClaim#accept} follows, perhaps before this method returns, unless it throws. After an error of the
@@ -82,23 +78,19 @@ public interface KeyQueueHost {
     Admission admission();
 
     /** Whether an operator has paused all calls of the name. */
-    default PauseState pause(PermitName permit) {
-        return PauseState.NONE;
-    }
+    PauseState pause(PermitName permit);
 
     /** Finds out whether an operator has paused all calls of the name, since one of them is held back until that is known. */
-    default void findPause(PermitName permit) {}
+    void findPause(PermitName permit);
 
     /** Grants permits that the store does not record. */
     UnlimitedGrants unlimitedGrants();
 
     /** This member's share of the limit of a key while the store does not answer; 0 if it has none or does not know. */
-    default int localShare(String key, int limit) {
-        return 0;
-    }
+    int localShare(String key, int limit);
 
     /** A call of this name runs without the store, as this was stated for it. */
-    default void ranWithoutStore(PermitName permit, OnStoreFailure how, int share, int limit) {}
+    void ranWithoutStore(PermitName permit, OnStoreFailure how, int share, int limit);
 
     /** Runs short tasks later. */
     Scheduler scheduler();
@@ -125,7 +117,7 @@ public interface KeyQueueHost {
     void lost(Grant grant);
 
     /** Logs the losses of one event of the key; each was passed to {@link #lost} before. */
-    default void logLosses(List<Grant> grants) {}
+    void logLosses(List<Grant> grants);
 
     /** Whether there is an observer that is to be notified of the end of each claim. */
     boolean isObserved();

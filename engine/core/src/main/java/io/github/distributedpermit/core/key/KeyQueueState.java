@@ -172,7 +172,7 @@ final class KeyQueueState {
                 serveUnlimited(held, now, effects);
                 heldBack.remove(held);
             } else if (pause == PauseState.NONE
-                    || (pause == PauseState.PAUSED && (!held.queueing || host.admission() != Admission.ALL))) {
+                    || (pause == PauseState.PAUSED && (!held.mayWait || host.admission() != Admission.ALL))) {
                 enter(held, pause, now, effects);
                 heldBack.remove(held);
             }
@@ -244,7 +244,7 @@ final class KeyQueueState {
     }
 
     /** Takes the permits of a call by order of an operator; returns how many. */
-    int take(long call, long now, Effects effects) {
+    int revoke(long call, long now, Effects effects) {
         Grant grant = ledger.holders.find(call);
         if (grant == null) {
             return 0;

@@ -144,19 +144,19 @@ final class OutageCalls {
                 least = next.limit + 1; // one with a higher limit may have a larger share
             }
         }
-        serveUnlimited(now, effects);
+        serveAtOnce(now, effects);
         if (waiters.hasTries()) {
-            waiters.end(w -> !w.queueing && !w.needsStore(), new Refused(Reason.LIMIT_REACHED), effects);
+            waiters.end(w -> !w.mayWait && !w.needsStore(), new Refused(Reason.LIMIT_REACHED), effects);
             waiters.end(w -> w.isTry && !w.needsStore(), new Refused(Reason.SHUTTING_DOWN), effects);
         }
     }
 
     /** Calls that run at once, however many others run, are not blocked by those that wait for a share. */
-    private void serveUnlimited(long now, Effects effects) {
-        Waiter waiter = waiters.anyIsUnlimited() ? waiters.first() : null;
+    private void serveAtOnce(long now, Effects effects) {
+        Waiter waiter = waiters.anyRunsAtOnce() ? waiters.first() : null;
         while (waiter != null) {
             Waiter following = waiter.next;
-            if (waiter.isUnlimited()) {
+            if (waiter.runsAtOnce()) {
                 grantIfFree(waiter, now, effects);
             }
             waiter = following;

@@ -57,7 +57,7 @@ final class Rejections {
         if (admission != Admission.ALL) {
             return Reason.SHUTTING_DOWN;
         }
-        if (!arriving.queueing) {
+        if (!arriving.mayWait) {
             return Reason.LIMIT_REACHED;
         }
         int waiting = waiters.size() + heldBack.size();
@@ -86,7 +86,7 @@ final class Rejections {
     private boolean isHopeless(Waiter arriving, long now) {
         long left = Math.max(0, arriving.deadline - now);
         return arriving.permit.policy().rejectHopeless()
-                && arriving.queueing
+                && arriving.mayWait
                 && waiters.pace.least(waiters.weight(), now) > left // saves most calls from a look at each one
                 && !plan.backoff.isFailing()
                 && !outageCalls.isOn()
@@ -118,7 +118,7 @@ final class Rejections {
         if (waiters.hasTries()) {
             Waiter head = waiters.head();
             Outcome end = ledger.isInGrace() ? Failed.inGrace(policy) : new Refused(Reason.LIMIT_REACHED);
-            waiters.end(w -> !w.queueing && waiters.isAnswered(w, head), end, effects);
+            waiters.end(w -> !w.mayWait && waiters.isAnswered(w, head), end, effects);
             Outcome closing = new Refused(Reason.SHUTTING_DOWN);
             waiters.end(w -> w.isTry && waiters.isAnswered(w, head), closing, effects);
         }

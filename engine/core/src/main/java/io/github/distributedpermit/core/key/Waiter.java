@@ -26,7 +26,7 @@ public class Waiter extends ObservedCall {
     private final String key;
 
     /** Whether the caller is willing to wait for a permit. */
-    public final boolean queueing;
+    public final boolean mayWait;
 
     /** Whether it leaves the queue when one claim has been answered: it is not willing to wait, or a shutdown does not let it. */
     boolean isTry;
@@ -102,15 +102,15 @@ public class Waiter extends ObservedCall {
     private volatile @Nullable Outcome outcome;
 
     /** A call for which the settings of its name say what happens to it while the store does not answer. */
-    public Waiter(PermitName permit, String key, int weight, boolean queueing, long arrival, Waker waker) {
-        this(permit, key, weight, queueing, arrival, waker, OnStoreFailure.DEFAULT);
+    public Waiter(PermitName permit, String key, int weight, boolean mayWait, long arrival, Waker waker) {
+        this(permit, key, weight, mayWait, arrival, waker, OnStoreFailure.DEFAULT);
     }
 
     public Waiter(
             PermitName permit,
             String key,
             int weight,
-            boolean queueing,
+            boolean mayWait,
             long arrival,
             Waker waker,
             OnStoreFailure onStoreFailure) {
@@ -118,8 +118,8 @@ public class Waiter extends ObservedCall {
         this.onStoreFailure =
                 onStoreFailure == OnStoreFailure.DEFAULT ? permit.policy().onStoreFailure() : onStoreFailure;
         this.key = key;
-        this.queueing = queueing;
-        this.isTry = !queueing;
+        this.mayWait = mayWait;
+        this.isTry = !mayWait;
         this.arrival = arrival;
         this.queuedAt = arrival;
         this.limit = permit.policy().limit();
@@ -132,7 +132,7 @@ public class Waiter extends ObservedCall {
      * @param nanos from 0 to an hour, which the request and the definition check: a place in the future would be no age for a claim
      */
     public void startAhead(long nanos) {
-        if (queueing) {
+        if (mayWait) {
             queuedAt = arrival - nanos;
         }
     }
@@ -162,7 +162,7 @@ public class Waiter extends ObservedCall {
     }
 
     /** Whether the call runs without the store at once, however many others run. */
-    boolean isUnlimited() {
+    boolean runsAtOnce() {
         return onStoreFailure == OnStoreFailure.ALLOW;
     }
 

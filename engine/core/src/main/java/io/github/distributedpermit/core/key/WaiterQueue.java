@@ -23,7 +23,7 @@ final class WaiterQueue {
     private long weight;
     private int queueing;
     private int mayRunWithoutStore;
-    private int unlimited;
+    private int runAtOnce;
     private int adoptions;
     private int heaviest;
 
@@ -63,7 +63,7 @@ final class WaiterQueue {
      */
     int add(Waiter waiter) {
         boolean lenient = !waiter.needsStore();
-        boolean withoutLimit = waiter.isUnlimited();
+        boolean atOnce = waiter.runsAtOnce();
         FairGroup<Waiter> group = groups.of(waiter, firstCall());
         waiter.group = group;
         int overtaken = 0;
@@ -117,8 +117,8 @@ final class WaiterQueue {
         if (lenient) {
             mayRunWithoutStore++;
         }
-        if (withoutLimit) {
-            unlimited++;
+        if (atOnce) {
+            runAtOnce++;
         }
         if (group != null) {
             groups.add(waiter, group, afterInGroup);
@@ -154,7 +154,7 @@ final class WaiterQueue {
             return;
         }
         boolean lenient = !waiter.needsStore();
-        boolean withoutLimit = waiter.isUnlimited();
+        boolean atOnce = waiter.runsAtOnce();
         Waiter before = waiter.previous;
         Waiter after = waiter.next;
         if (before == null) {
@@ -190,8 +190,8 @@ final class WaiterQueue {
         if (lenient) {
             mayRunWithoutStore--;
         }
-        if (withoutLimit) {
-            unlimited--;
+        if (atOnce) {
+            runAtOnce--;
         }
         if (waiter instanceof Adoption) {
             adoptions--;
@@ -282,9 +282,9 @@ final class WaiterQueue {
     }
 
     /**
-     * How many permits will surely be given to other calls before one that arrives now: to those of its group that are before it, whose
-     * limit does not let it pass them, and that will not have timed out by then. 0 while a permit may be free, and for the second of two calls that wait: as long as two may,
-     * their permits show a pace that has changed.
+     * How many permits other calls will surely be given before one that arrives now. Counts the calls of its group that are before it,
+     * except those that it passes because their limit is lower, and those that will have timed out by then. 0 while a permit may be
+     * free. 0 also while only one call waits: so two calls can always wait, and their permits show a pace that has changed.
      *
      * @param noneFree whether none is free, although no answer has shown that calls have to wait
      */
@@ -385,8 +385,8 @@ final class WaiterQueue {
     }
 
     /** Whether there are calls that run without the store at once. */
-    boolean anyIsUnlimited() {
-        return unlimited > 0;
+    boolean anyRunsAtOnce() {
+        return runAtOnce > 0;
     }
 
     /** Whether all calls may run without the store. */

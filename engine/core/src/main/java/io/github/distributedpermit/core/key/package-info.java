@@ -8,12 +8,15 @@
  *   <tr><th>events and their lock</th><td>{@code KeyQueue}, {@code KeyQueueEvents}, {@code Effects}, {@code Repairs},
  *       {@code KeyQueueTimer}, {@code Alarm}, {@code ProcessClock}, {@code IdleFastPath}</td></tr>
  *   <tr><th>state</th><td>{@code KeyQueueState}, which coordinates the following</td></tr>
- *   <tr><th>calls that wait</th><td>{@code WaiterQueue}, {@code FairGroups}, {@code Pace}, {@code HeldBackCalls}, {@code Rejections}</td></tr>
- *   <tr><th>permits</th><td>{@code Ledger}, {@code Holders}, {@code OutageCalls}, {@code Lingering}, {@code Confirmations}</td></tr>
- *   <tr><th>claims</th><td>{@code ClaimPlan}, {@code SentClaim}, {@code SentClaims}, {@code ClaimFailures}, {@code Backoff}</td></tr>
- *   <tr><th>what calls see</th><td>{@code Waiter}, {@code Outcome}, {@code Grant}, {@code LossListeners}</td></tr>
- *   <tr><th>what operators see</th><td>{@code KeyUsers}, {@code LimitNews}, {@code NameCounts}</td></tr>
- *   <tr><th>values</th><td>{@code Policy}, {@code PermitName}</td></tr>
+ *   <tr><th>calls that wait</th><td>{@code WaiterQueue}, {@code FairGroups}, {@code FairGroup}, {@code Pace},
+ *       {@code HeldBackCalls}, {@code Rejections}</td></tr>
+ *   <tr><th>permits</th><td>{@code Ledger}, {@code Holders}, {@code OutageCalls}, {@code OutageCall}, {@code UnlimitedGrants},
+ *       {@code Lingering}, {@code Confirmations}</td></tr>
+ *   <tr><th>claims</th><td>{@code ClaimPlan}, {@code AnswerTime}, {@code SentClaim}, {@code SentClaims}, {@code ClaimFailures},
+ *       {@code Backoff}</td></tr>
+ *   <tr><th>what calls see</th><td>{@code ObservedCall}: first {@code Waiter}, then {@code Grant}; {@code Outcome}, {@code LossListeners}</td></tr>
+ *   <tr><th>what operators see</th><td>{@code KeyUsers}, {@code KeyQueueVisitor}, {@code LimitNews}, {@code NameCounts}, {@code LossCause}</td></tr>
+ *   <tr><th>values</th><td>{@code Policy}, {@code PermitName}, {@code Admission}, {@code PauseState}</td></tr>
  * </table>
  */
 @NullMarked

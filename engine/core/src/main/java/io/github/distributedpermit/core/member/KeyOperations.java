@@ -230,7 +230,7 @@ public final class KeyOperations {
     /** Takes the permits of one call of this process, by order of an operator; returns how many. */
     public int take(String key, long call) {
         KeyQueue queue = queues.get(key);
-        return queue == null ? 0 : queue.take(call);
+        return queue == null ? 0 : queue.revoke(call);
     }
 
     void close() {

@@ -46,7 +46,7 @@ import org.jspecify.annotations.Nullable;
  * the first call of a key, passes what the store sends to the queue it is for, and is the {@link KeyQueueHost} of all queues.
  * Thread-safe: the map is concurrent, and each queue has its own lock.
  */
-public final class KeyRegistry implements KeyQueueHost, KeyQueue.Owner, HoldingListener, Iterable<KeyQueue> {
+public final class KeyRegistry implements KeyQueue.Owner, HoldingListener, Iterable<KeyQueue> {
 
     /** The key that health checks use. */
     public static final String HEALTH_KEY = "distributed-permit.probe";
@@ -143,8 +143,8 @@ public final class KeyRegistry implements KeyQueueHost, KeyQueue.Owner, HoldingL
 
     private KeyQueue newQueue(String key, Policy policy, boolean unused) {
         return policy.isUnlimited()
-                ? new KeyQueue(key, Policy.ofUnusedKey(settings), true, this, this)
-                : new KeyQueue(key, policy, unused, this, this);
+                ? new KeyQueue(key, Policy.ofUnusedKey(settings), true, this)
+                : new KeyQueue(key, policy, unused, this);
     }
 
     /** Settings of names or pauses have changed: the queues of keys in use apply that. */

@@ -80,11 +80,12 @@ public final class KeySurvey {
      */
     Optional<String> overdue(Duration commandTimeout) {
         long now = registry.now();
-        long oldest = now - PATIENCE * commandTimeout.toNanos();
+        long bound = now - PATIENCE * commandTimeout.toNanos();
+        long oldest = bound;
         int overdue = 0;
         for (KeyQueue queue : registry) {
             long since = queue.dueSince();
-            if (since < now - PATIENCE * commandTimeout.toNanos()) {
+            if (since < bound) {
                 overdue++;
                 oldest = Math.min(oldest, since);
             }

@@ -63,7 +63,7 @@ class HeldBackTest {
                     CoreSettings.DEFAULTS,
                     PermitSettings.ofLimit(QueueUnderLincheck.LIMIT).orElse(PermitSettings.BASE)));
 
-    private final KeyQueue queue = new KeyQueue("queue", permit.policy(), false, member, member);
+    private final KeyQueue queue = new KeyQueue("queue", permit.policy(), false, member);
 
     private void pausesChange() {
         changes++;

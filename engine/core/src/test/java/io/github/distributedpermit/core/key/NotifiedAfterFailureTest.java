@@ -60,7 +60,7 @@ class NotifiedAfterFailureTest {
             PermitDefinition.named("queue", "the test").limit(1).build(),
             Policy.of(CoreSettings.DEFAULTS, PermitSettings.ofLimit(1).orElse(PermitSettings.BASE)));
 
-    private final KeyQueue queue = new KeyQueue("queue", permit.policy(), false, member, member);
+    private final KeyQueue queue = new KeyQueue("queue", permit.policy(), false, member);
 
     private Holding recorded(Claim claim) {
         return new Holding(claim.counts().wanted(), 1, claim.sequence(), ++version, EPOCH, Holding.Others.NONE);

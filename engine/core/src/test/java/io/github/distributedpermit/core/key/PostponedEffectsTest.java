@@ -97,7 +97,7 @@ class PostponedEffectsTest {
                             .release(Release.SYNC)
                             .build()
                             .orElse(PermitSettings.BASE)));
-    private final KeyQueue queue = new KeyQueue("queue", permit.policy(), false, member, member);
+    private final KeyQueue queue = new KeyQueue("queue", permit.policy(), false, member);
 
     @Test
     void errorDropsNoNoticeOfALoss() {

@@ -1,5 +1,6 @@
 package io.github.distributedpermit.core.key;
 
+import io.github.distributedpermit.OnStoreFailure;
 import io.github.distributedpermit.PermitDefinition;
 import io.github.distributedpermit.core.Release;
 import io.github.distributedpermit.core.Scheduler;
@@ -8,6 +9,7 @@ import io.github.distributedpermit.core.store.StoreLog;
 import io.github.distributedpermit.core.store.StoreWatch;
 import io.github.distributedpermit.spi.Claim;
 import io.github.distributedpermit.spi.Holding;
+import java.util.List;
 import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReferenceArray;
@@ -32,22 +34,12 @@ public class QueueUnderLincheck {
     private final PermitName permit = new PermitName(
             PermitDefinition.named("queue", "the test").limit(LIMIT).build(),
             new Policy(
-                    LIMIT,
-                    LEASE,
-                    LEASE / 5,
-                    LEASE,
-                    LEASE / 30,
-                    0,
-                    0,
-                    10,
-                    false,
-                    Release.ASYNC,
-                    io.github.distributedpermit.OnStoreFailure.FAIL));
+                    LIMIT, LEASE, LEASE / 5, LEASE, LEASE / 30, 0, 0, 10, false, Release.ASYNC, OnStoreFailure.FAIL));
     private final KeyQueue queue = queue(permit.policy(), new OnlyMember(alone()));
     private final AtomicReferenceArray<@Nullable Waiter> calls = new AtomicReferenceArray<>(CALLS);
 
     private static KeyQueue queue(Policy policy, OnlyMember member) {
-        return new KeyQueue("queue", policy, false, member, member);
+        return new KeyQueue("queue", policy, false, member);
     }
 
     /** Whether idle permits may stay. */
@@ -112,7 +104,7 @@ public class QueueUnderLincheck {
     }
 
     /** The environment of the queue: time stands still, and the store has no other member. */
-    static class OnlyMember implements KeyQueueHost, KeyQueue.Owner {
+    static class OnlyMember implements KeyQueue.Owner {
 
         private final boolean alone;
         private final AtomicLong sequence = new AtomicLong();
@@ -237,5 +229,43 @@ public class QueueUnderLincheck {
         public boolean trouble(KeyQueue queue, Throwable cause) {
             throw new IllegalStateException(cause);
         }
+
+        @Override
+        public boolean noteLimit(String key, int limit, int stated) {
+            return false;
+        }
+
+        @Override
+        public void limitChanged(String key) {}
+
+        @Override
+        public int limitInForce(String key, int own) {
+            return own;
+        }
+
+        @Override
+        public void stateLost() {}
+
+        @Override
+        public void graceBegins(String key, boolean moved, long lasts) {}
+
+        @Override
+        public PauseState pause(PermitName name) {
+            return PauseState.NONE;
+        }
+
+        @Override
+        public void findPause(PermitName name) {}
+
+        @Override
+        public int localShare(String key, int limit) {
+            return 0;
+        }
+
+        @Override
+        public void ranWithoutStore(PermitName name, OnStoreFailure how, int share, int limit) {}
+
+        @Override
+        public void logLosses(List<Grant> grants) {}
     }
 }

@@ -18,7 +18,7 @@ public class QueueWithoutCompareAndSet extends QueueUnderLincheck {
         private volatile @Nullable Outcome written;
 
         CheckThenAct(Waiter like) {
-            super(like.permit, like.key(), like.weight, like.queueing, like.arrival, outcome -> {});
+            super(like.permit, like.key(), like.weight, like.mayWait, like.arrival, outcome -> {});
         }
 
         @Override

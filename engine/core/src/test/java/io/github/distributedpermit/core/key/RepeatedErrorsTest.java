@@ -88,7 +88,7 @@ class RepeatedErrorsTest {
                     return true;
                 }
             };
-            KeyQueue queue = new KeyQueue("queue", permit.policy(), false, member, member);
+            KeyQueue queue = new KeyQueue("queue", permit.policy(), false, member);
             Logger log = Logger.getLogger(Effects.class.getName());
             log.addHandler(this);
             log.setUseParentHandlers(false);
