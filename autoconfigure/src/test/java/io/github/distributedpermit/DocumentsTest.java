@@ -17,7 +17,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What documents say of tests is so, and their links lead somewhere. */
+/** What documents say of tests is so, their links lead somewhere, and sheets of packages name all classes. */
 class DocumentsTest {
 
     @ParameterizedTest
@@ -82,6 +82,23 @@ class DocumentsTest {
                         .forEach(link -> assertThat(page.resolveSibling(link))
                                 .as("linked by %s", page)
                                 .exists()));
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "core/src/main/java/io/github/distributedpermit/core/key",
+                "redis/src/main/java/io/github/distributedpermit/backend/redis"
+            })
+    void everyClassIsOnTheSheetOfItsPackage(String of) throws IOException {
+        Path classes = Path.of("..", "engine", of);
+        String sheet = Files.readString(classes.resolve("package-info.java"));
+        try (Stream<Path> files = Files.list(classes)) {
+            assertThat(files.map(file -> file.getFileName().toString().replace(".java", ""))
+                            .filter(name -> !name.equals("package-info")))
+                    .hasSizeGreaterThan(30)
+                    .allSatisfy(name -> assertThat(sheet).containsPattern("\\b" + name + "\\b"));
+        }
     }
 
     /** A test class of any module, or a law of the contract. */

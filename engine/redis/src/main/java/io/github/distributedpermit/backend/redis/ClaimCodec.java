@@ -20,7 +20,7 @@ import java.util.function.ToLongFunction;
  */
 final class ClaimCodec {
 
-    /** The format of stored records and of notifications in this version; common.lua has the same number. */
+    /** The format of stored records and of notifications in this version; common.lua says where else the number is. */
     static final int FORMAT = 2;
 
     /**

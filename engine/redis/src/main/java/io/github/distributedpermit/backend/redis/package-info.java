@@ -26,7 +26,11 @@
  *       GrantSubscription (GrantMessages, ServerCheck), ReconnectPause and WorkSignal.
  *   <li>Servers: OwnClient with LettuceOptions and ServerUris; a MasterLocator: StaticNodes, or Sentinels with SentinelNode and
  *       SentinelView; UnresponsiveNodes.
- *   <li>Formats: ClaimCodec, RedisKey, RedisKeys, Script, Inspection.
+ *   <li>Servers that lose state (lineage.lua): KnownEpochs, LineageNames, ReplicaWait; FormerMaster closes one that was replaced.
+ *   <li>Calls: Call, of which ClaimCall is a claim and KeyCall one script for one key. KeyScan looks for keys in use, NameKeys has
+ *       the readable names of members.
+ *   <li>Formats: ClaimCodec, ExpiryNotice, RedisKey, RedisKeys, Script (ScriptHints in a native image), Inspection.
+ *   <li>The entrance: RedisPermitBackend with RedisSettings; RedisAddress is for messages.
  * </ul>
  *
  * <p>Callers' threads send, threads of Lettuce's write and complete, and the thread of the ConnectionManager connects. No

@@ -1,5 +1,5 @@
--- The claim of a member: "leave me `held` of the permits I have; I want `wanted` in total". Follows serve.lua; the three files
--- are the function claim_slow_path, which handles every claim.
+-- The claim of a member: "leave me `held` of the permits I have; I want `wanted` in total". Follows lineage.lua; with common.lua and
+-- serve.lua these are the function claim_slow_path, which handles every claim.
 --
 -- ARGV: the member, the packed claim, and as two packed numbers how long a new server waits for members that remember it, and the
 -- longest lease of any member that the claimer knows of (neither: the server may lose state without a grace). Returns the packed view of the member's record.

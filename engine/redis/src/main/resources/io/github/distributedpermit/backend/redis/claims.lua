@@ -28,7 +28,7 @@ end
 local graced = (ARGV[3] or '') ~= ''
 local lineage, line_epoch, closed, since, stated, before, window_end, server_epoch
 
-local first, views
+local single, views
 for i = 1, count do
   local at, from = 5 * i - 4, CLAIM_LENGTH * (i - 1) + 1
   local state = KEYS[at]
@@ -223,12 +223,12 @@ for i = 1, count do
   if view.err then
     return view -- earlier claims of this execution are stored; repeating them changes nothing
   end
-  if first then
-    views = views or { first }
+  if single then
+    views = views or { single }
     views[i] = view
   else
-    first = view
+    single = view
   end
 end
-local all = views and table.concat(views) or first
+local all = views and table.concat(views) or single
 return graced and all .. pack('<d', math.max(stated, before)) or all

@@ -1,7 +1,7 @@
--- The state of a key, which all operations share: its names, its format and how it is read. The class Script puts this file
--- in front of the file of each operation; both together are the body of one function.
+-- The state of a key, which all operations share: its names, its format and how it is read. The class Script puts this file in
+-- front of the others of an operation; together they are the body of one function.
 --
--- KEYS: state, line, leases, tombs, override, and for claims the lineage (see lineage.lua). All are in one hash slot.
+-- KEYS: state, line, leases, tombs, override, and for what changes the key the lineage (see lineage.lua). All are in one hash slot.
 --   state     hash: member -> record, '*' -> header, '+' -> the grace after a loss of state, only while it lasts; names that
 --             can't be a member's id are reserved for later fields
 --   line      sorted set, QUEUE below: waiting members by the arrival of their oldest waiter
@@ -31,6 +31,8 @@
 
 local KEYS, ARGV, time, found = ... -- the last two, if the caller has read them already
 local STATE, QUEUE, LEASES, TOMBS = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
+-- The format is also in claims.lua and queued.lua, in STAMP and in what they write for the last writer and into notifications, and
+-- in the class ClaimCodec.
 local MARK, FORMAT, MINIMUM_READER, GRACE_READER = 'DP', 2, 1, 2
 local HEADER_PACKING, HEADER_LENGTH, FIRST_HEADER_LENGTH, MIXED_HEADER_LENGTH = '<c2BBI4I4i4ddddI4d', 60, 48, 64
 local GRACE_PACKING, GRACE_LENGTH = '<ddI4', 20
