@@ -2,18 +2,27 @@ package com.example.fleet;
 
 import io.github.distributedpermit.Permit;
 import io.github.distributedpermit.Permits;
+import io.github.distributedpermit.autoconfigure.DistributedPermitAutoConfiguration;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
 import java.nio.charset.StandardCharsets;
 import org.springframework.boot.WebApplicationType;
-import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
+import org.springframework.boot.autoconfigure.ImportAutoConfiguration;
 import org.springframework.boot.builder.SpringApplicationBuilder;
+import org.springframework.boot.data.redis.autoconfigure.DataRedisAutoConfiguration;
+import org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration;
+import org.springframework.cloud.consul.ConsulAutoConfiguration;
 import org.springframework.context.annotation.Configuration;
 
 /** A process of its own: takes a permit at each line of its input, and prints what becomes of it. */
 @Configuration(proxyBeanMethods = false)
-@EnableAutoConfiguration
+@ImportAutoConfiguration({
+    DataRedisAutoConfiguration.class,
+    ConsulAutoConfiguration.class,
+    DataSourceAutoConfiguration.class,
+    DistributedPermitAutoConfiguration.class
+})
 public class HoldingApplication {
 
     private static final long LOOK_MILLIS = 20;

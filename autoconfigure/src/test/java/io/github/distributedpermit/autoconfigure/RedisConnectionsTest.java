@@ -153,6 +153,7 @@ class RedisConnectionsTest {
                 .withPropertyValues(
                         "spring.data.redis.host=127.0.0.1",
                         "distributed-permit.backend=redis",
+                        "distributed-permit.redis.new-server-grace=0s",
                         "distributed-permit.permits.connections.limit=1")
                 // no lost notification is made up for
                 .withBean(

@@ -28,6 +28,8 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import org.apache.curator.test.TestingServer;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.autoconfigure.aop.AopAutoConfiguration;
 import org.springframework.boot.autoconfigure.context.PropertyPlaceholderAutoConfiguration;
@@ -42,11 +44,12 @@ import org.springframework.context.ApplicationContext;
  * Leases and sessions last much longer than the test waits, so that nothing else frees a permit.
  */
 @ExtendWith(RedisExtension.class)
+@Execution(ExecutionMode.CONCURRENT) // each has keys of its own, and mostly waits for the start of the other process
 class EvictedProcessTest {
 
     private static final String KEY = "evicted";
     private static final Duration LONG = Duration.ofSeconds(60);
-    private static final Duration SOON = Duration.ofSeconds(10);
+    private static final Duration SOON = Duration.ofSeconds(15);
 
     @Test
     void redis(RedisServer server) {
@@ -179,6 +182,7 @@ class EvictedProcessTest {
             List<String> command = new ArrayList<>(List.of(
                     System.getProperty("java.home") + "/bin/java",
                     "-XX:TieredStopAtLevel=1",
+                    "-XX:+UseSerialGC",
                     "-Xmx128m",
                     "-cp",
                     System.getProperty("java.class.path"),

@@ -18,11 +18,14 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.springframework.core.io.buffer.DataBuffer;
 import org.springframework.core.io.buffer.DataBufferUtils;
+import org.springframework.http.client.reactive.ReactorClientHttpConnector;
 import org.springframework.web.reactive.function.client.WebClient;
 import org.springframework.web.reactive.function.client.WebClientRequestException;
 import org.springframework.web.reactive.function.client.WebClientResponseException;
 import reactor.core.Disposable;
 import reactor.core.publisher.Mono;
+import reactor.netty.http.client.HttpClient;
+import reactor.netty.resources.ConnectionProvider;
 
 /** The permit of a request of {@code WebClient}: how long it is held, and who gets none. */
 class PermitExchangeFilterTest extends PartnerTest {
@@ -178,10 +181,15 @@ class PermitExchangeFilterTest extends PartnerTest {
 
     @Test
     void permitsOfAbandonedAnswersComeBack() {
-        WebClient many = client(new PermitExchangeFilter(permits, "many"));
-        for (int i = 0; i < 50; i++) { // each occupies a connection of the client's pool
+        ConnectionProvider connections = ConnectionProvider.create("many", 50); // each answer occupies one
+        WebClient many = client(new PermitExchangeFilter(permits, "many"))
+                .mutate()
+                .clientConnector(new ReactorClientHttpConnector(HttpClient.create(connections)))
+                .build();
+        for (int i = 0; i < 50; i++) {
             get(many, 9).toEntityFlux(DataBuffer.class).block();
         }
+        connections.disposeLater().block(); // an open connection may refer to its last answer
         await().atMost(Duration.ofMinutes(1))
                 .pollInterval(Duration.ofSeconds(2))
                 .until(() -> {

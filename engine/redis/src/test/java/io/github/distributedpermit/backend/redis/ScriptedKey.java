@@ -5,9 +5,12 @@ import io.github.distributedpermit.spi.Claim;
 import io.github.distributedpermit.spi.Holding;
 import io.github.distributedpermit.spi.OverrideLimit;
 import io.github.distributedpermit.testsupport.RedisServer;
+import io.lettuce.core.LettuceFutures;
 import io.lettuce.core.RedisClient;
+import io.lettuce.core.RedisFuture;
 import io.lettuce.core.ScriptOutputType;
 import io.lettuce.core.api.StatefulRedisConnection;
+import io.lettuce.core.api.async.RedisAsyncCommands;
 import io.lettuce.core.api.sync.RedisCommands;
 import io.lettuce.core.codec.ByteArrayCodec;
 import io.lettuce.core.pubsub.RedisPubSubAdapter;
@@ -26,9 +29,13 @@ import java.util.UUID;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
-/** One key of a real Redis, changed by scripts whose clock the test sets. Not thread-safe. */
+/**
+ * One key of a real Redis, changed by scripts whose clock the test sets. What a step needs is sent together, because waiting for each
+ * answer would take most of the time of a history. Not thread-safe.
+ */
 final class ScriptedKey {
 
     private static final String TIME = "call('TIME')";
@@ -43,7 +50,7 @@ final class ScriptedKey {
     private final Server server;
     private final String claims;
     private final String override;
-    private @Nullable Holding answer;
+    private @Nullable RedisFuture<byte[]> answer;
     private final List<Map.Entry<String, Holding>> notified = new ArrayList<>();
 
     private ScriptedKey(String name, Server server, String claims, String override) {
@@ -84,10 +91,9 @@ final class ScriptedKey {
                 cluster,
                 call -> claim.reclaim().knownEpoch());
         byte[] id = RedisKey.bytes(member);
-        byte[] views = graced
-                ? server.commands.evalsha(claims, ScriptOutputType.VALUE, names, id, packed, grace(knownLease))
-                : server.commands.evalsha(claims, ScriptOutputType.VALUE, key.names(), id, packed);
-        answer = ClaimCodec.readView(views, 0);
+        answer = graced
+                ? server.async.evalsha(claims, ScriptOutputType.VALUE, names, id, packed, grace(knownLease))
+                : server.async.evalsha(claims, ScriptOutputType.VALUE, key.names(), id, packed);
     }
 
     private static byte[] grace(long knownLease) {
@@ -153,25 +159,20 @@ final class ScriptedKey {
 
     /** What the last step answered and notified. Notifications must have been awaited. */
     Effect takeEffect() {
-        Effect effect = new Effect(answer, List.copyOf(notified));
+        Holding view = answer == null ? null : ClaimCodec.readView(Server.await(answer), 0);
+        Effect effect = new Effect(view, List.copyOf(notified));
         answer = null;
         notified.clear();
         return effect;
     }
 
-    /** The longest lease that members have stated to the server, in microseconds; 0 if it knows of none. */
-    long longestLease() {
-        byte[] lineage = server.commands.get(names[5]);
-        if (lineage == null) {
-            return 0;
-        }
-        ByteBuffer in = ByteBuffer.wrap(lineage).order(ByteOrder.LITTLE_ENDIAN);
-        return (long) Math.max(in.getDouble(16), in.getDouble(24));
-    }
-
-    /** Whether Redis would keep a part of the key for ever. */
-    boolean staysForEver() {
-        return Arrays.stream(names, 0, 4).anyMatch(part -> server.commands.pttl(part) == -1);
+    /** Asks for all that is stored after the last step. */
+    Stored read() {
+        return new Stored(
+                server.async.hgetall(names[0]),
+                server.async.get(names[4]),
+                server.async.get(names[5]),
+                Arrays.stream(names, 0, 4).map(server.async::pttl).toList());
     }
 
     private void receive(String channel, byte[] message) {
@@ -179,38 +180,6 @@ final class ScriptedKey {
         if (channel.startsWith(start) && ClaimCodec.isGrant(message)) {
             notified.add(Map.entry(channel.substring(start.length()), ClaimCodec.readGrantedHolding(message)));
         }
-    }
-
-    /** All records of the key but expired tombstones, which a later claim removes, with the permits in use and the override. */
-    String stored(long now) {
-        Map<String, String> records = new TreeMap<>();
-        String grace = "no grace";
-        int used = 0;
-        byte[] limit = server.commands.get(key.names()[4]);
-        for (Map.Entry<byte[], byte[]> field :
-                server.commands.hgetall(key.names()[0]).entrySet()) {
-            String member = new String(field.getKey(), StandardCharsets.UTF_8);
-            ByteBuffer in = ByteBuffer.wrap(field.getValue()).order(ByteOrder.LITTLE_ENDIAN);
-            if (member.equals(Packed.HEADER)) {
-                used = Packed.Header.of(field.getValue()).used();
-            } else if (member.equals("+")) {
-                in.getDouble();
-                double over = in.getDouble();
-                grace = over > now ? "grace until %d, %d back".formatted((long) over, in.getInt()) : grace;
-            } else {
-                String record = record(in, now);
-                if (!record.isEmpty()) {
-                    records.put(member, record);
-                }
-            }
-        }
-        return text(
-                used,
-                limit == null || new String(limit, StandardCharsets.US_ASCII).equals("-1") // in a cluster
-                        ? OverrideLimit.empty()
-                        : OverrideLimit.of(Integer.parseInt(new String(limit, StandardCharsets.US_ASCII))),
-                records,
-                grace);
     }
 
     /** Empty for an expired tombstone. */
@@ -254,6 +223,60 @@ final class ScriptedKey {
                 .formatted(permits, wanted, unit, least, limit, sequence, version, expiry, place, beyond);
     }
 
+    /** What Redis has of the key and of its lineage; the methods wait for its answers. */
+    record Stored(
+            RedisFuture<Map<byte[], byte[]>> state,
+            RedisFuture<byte[]> override,
+            RedisFuture<byte[]> lineage,
+            List<RedisFuture<Long>> lives) {
+
+        /** The longest lease that members have stated to the server, in microseconds; 0 if it knows of none. */
+        long longestLease() {
+            byte[] stated = Server.await(lineage);
+            if (stated == null) {
+                return 0;
+            }
+            ByteBuffer in = ByteBuffer.wrap(stated).order(ByteOrder.LITTLE_ENDIAN);
+            return (long) Math.max(in.getDouble(16), in.getDouble(24));
+        }
+
+        /** Whether Redis would keep a part of the key for ever. */
+        boolean staysForEver() {
+            return lives.stream().anyMatch(life -> Server.await(life) == -1);
+        }
+
+        /** All records but expired tombstones, which a later claim removes, with the permits in use and the override. */
+        String text(long now) {
+            Map<String, String> records = new TreeMap<>();
+            String grace = "no grace";
+            int used = 0;
+            byte[] limit = Server.await(override);
+            for (Map.Entry<byte[], byte[]> field : Server.await(state).entrySet()) {
+                String member = new String(field.getKey(), StandardCharsets.UTF_8);
+                ByteBuffer in = ByteBuffer.wrap(field.getValue()).order(ByteOrder.LITTLE_ENDIAN);
+                if (member.equals(Packed.HEADER)) {
+                    used = Packed.Header.of(field.getValue()).used();
+                } else if (member.equals("+")) {
+                    in.getDouble();
+                    double over = in.getDouble();
+                    grace = over > now ? "grace until %d, %d back".formatted((long) over, in.getInt()) : grace;
+                } else {
+                    String record = record(in, now);
+                    if (!record.isEmpty()) {
+                        records.put(member, record);
+                    }
+                }
+            }
+            return ScriptedKey.text(
+                    used,
+                    limit == null || new String(limit, StandardCharsets.US_ASCII).equals("-1") // in a cluster
+                            ? OverrideLimit.empty()
+                            : OverrideLimit.of(Integer.parseInt(new String(limit, StandardCharsets.US_ASCII))),
+                    records,
+                    grace);
+        }
+    }
+
     /** The server, a subscription for all members, and the clock of the scripts. */
     static final class Server implements AutoCloseable {
 
@@ -262,6 +285,7 @@ final class ScriptedKey {
         private final String id = UUID.randomUUID().toString();
         private final RedisClient client;
         private final RedisCommands<byte[], byte[]> commands;
+        private final RedisAsyncCommands<byte[], byte[]> async;
         private final StatefulRedisPubSubConnection<byte[], byte[]> subscription;
         private final BlockingQueue<Map.Entry<String, byte[]>> messages = new LinkedBlockingQueue<>();
         private final List<ScriptedKey> keys = new ArrayList<>();
@@ -270,6 +294,7 @@ final class ScriptedKey {
             client = server.client();
             StatefulRedisConnection<byte[], byte[]> connection = client.connect(ByteArrayCodec.INSTANCE);
             commands = connection.sync();
+            async = connection.async();
             subscription = client.connectPubSub(ByteArrayCodec.INSTANCE);
             subscription.addListener(new RedisPubSubAdapter<>() {
                 @Override
@@ -282,11 +307,17 @@ final class ScriptedKey {
 
         ScriptedKey key(String name, String claims, String override) {
             ScriptedKey key = new ScriptedKey(name, this, claims, override);
-            for (int i = 0; i < StepForms.MEMBERS; i++) {
-                subscription.sync().subscribe(RedisKeys.channel(key.prefix, StepForms.member(i)));
-            }
+            subscription
+                    .sync()
+                    .subscribe(IntStream.range(0, StepForms.MEMBERS)
+                            .mapToObj(i -> RedisKeys.channel(key.prefix, StepForms.member(i)))
+                            .toArray(byte[][]::new));
             keys.add(key);
             return key;
+        }
+
+        private static <T> T await(RedisFuture<T> answer) {
+            return LettuceFutures.awaitOrCancel(answer, 30, TimeUnit.SECONDS);
         }
 
         private byte[] channel(String name) {
@@ -309,9 +340,11 @@ final class ScriptedKey {
             String id2 = promoted ? "1".repeat(40) : "0".repeat(40);
             String text = "role:master\r\nmaster_replid:%08x%s\r\nmaster_replid2:%s\r\n"
                     .formatted(epoch, "e".repeat(32), id2);
-            commands.set(RedisKey.bytes("info-" + id + "-replication"), RedisKey.bytes(text));
-            text = "run_id:%s\r\nuptime_in_seconds:%d\r\n".formatted(run, now / 1_000_000 - started / 1_000_000);
-            commands.set(RedisKey.bytes("info-" + id + "-server"), RedisKey.bytes(text));
+            String uptime =
+                    "run_id:%s\r\nuptime_in_seconds:%d\r\n".formatted(run, now / 1_000_000 - started / 1_000_000);
+            Object unused = async.mset(Map.of(
+                    RedisKey.bytes("info-" + id + "-replication"), RedisKey.bytes(text),
+                    RedisKey.bytes("info-" + id + "-server"), RedisKey.bytes(uptime)));
         }
 
         /** The scripts read that the server does not show its replication id, as some managed services do not. */
@@ -322,7 +355,7 @@ final class ScriptedKey {
         }
 
         void setClock(long micros) {
-            commands.hset(
+            Object unused = async.hset(
                     channel("clock"),
                     Map.of(
                             RedisKey.bytes("s"), RedisKey.bytes(Long.toString(micros / 1_000_000)),
@@ -331,7 +364,7 @@ final class ScriptedKey {
 
         /** Redis delivers the messages of a subscription in order: those before the barrier have arrived with it. */
         void awaitNotifications() {
-            commands.publish(channel("barrier"), BARRIER);
+            Object unused = async.publish(channel("barrier"), BARRIER);
             try {
                 while (true) {
                     Map.Entry<String, byte[]> message = messages.poll(20, TimeUnit.SECONDS);

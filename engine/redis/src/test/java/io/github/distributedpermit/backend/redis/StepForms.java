@@ -12,6 +12,7 @@ import io.github.distributedpermit.spi.step.Step;
 import io.github.distributedpermit.testsupport.RedisServer;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -168,8 +169,11 @@ final class StepForms implements AutoCloseable {
     /** What differs between two forms; null if nothing does. */
     @Nullable
     String compare() {
+        Map<ScriptedKey, ScriptedKey.Stored> states = new LinkedHashMap<>();
+        List.of(slow, fast).forEach(form -> states.put(form, form.read()));
         redis.awaitNotifications();
-        for (ScriptedKey form : List.of(slow, fast)) {
+        for (Map.Entry<ScriptedKey, ScriptedKey.Stored> state : states.entrySet()) {
+            ScriptedKey form = state.getKey();
             Effect effect = form.takeEffect();
             String answer = difference(javaEffect.answer, effect.answer);
             if (answer != null) {
@@ -186,14 +190,15 @@ final class StepForms implements AutoCloseable {
                     return form.name() + " notified " + found + ", Java " + expected;
                 }
             }
-            if (form.longestLease() != lineage.longestLease()) {
+            long longestLease = state.getValue().longestLease();
+            if (longestLease != lineage.longestLease()) {
                 return "%s knows a longest lease of %d us, Java %d us"
-                        .formatted(form.name(), form.longestLease(), lineage.longestLease());
+                        .formatted(form.name(), longestLease, lineage.longestLease());
             }
-            if (form.staysForEver()) {
+            if (state.getValue().staysForEver()) {
                 return form.name() + " stored a part of the key without an expiry";
             }
-            String stored = form.stored(now);
+            String stored = state.getValue().text(now);
             if (!stored.equals(stored())) {
                 return form.name() + " stored " + stored + ", Java " + stored();
             }

@@ -16,6 +16,8 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -25,6 +27,7 @@ import org.junit.jupiter.params.provider.ValueSource;
  * have the same effect (docs/decisions/0013-three-forms-of-the-step.md), and mutants show that a difference is found.
  */
 @ExtendWith(RedisExtension.class)
+@Execution(ExecutionMode.CONCURRENT)
 class StepFormsTest extends RedisTest {
 
     private static final int STEPS = 150;

@@ -6,6 +6,7 @@ import io.github.distributedpermit.spi.Claim;
 import io.github.distributedpermit.spi.Holding;
 import io.github.distributedpermit.spi.Member;
 import io.github.distributedpermit.spi.PermitStore;
+import io.github.distributedpermit.spi.snapshot.SilentCore;
 import java.time.Duration;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
@@ -28,7 +29,7 @@ class CloseTest {
                 Observer observer = new Observer(server.getConnectString(), ROOT)) {
             PermitStore store = new ZooKeeperPermitBackend(
                             client.curator(), new ZooKeeperSettings(ROOT, SESSION, Duration.ofMinutes(1)))
-                    .join(new Member(UUID.randomUUID().toString(), "test"), new SilentListener());
+                    .join(new Member(UUID.randomUUID().toString(), "test"), new SilentCore());
             Clients.awaitSession(store);
             assertThat(claim(store, "other", 1).join().permits()).isEqualTo(1); // creates the root
             client.beforeNextWrite(store::close);

@@ -6,6 +6,7 @@ import io.github.distributedpermit.spi.Claim;
 import io.github.distributedpermit.spi.Holding;
 import io.github.distributedpermit.spi.Member;
 import io.github.distributedpermit.spi.PermitStore;
+import io.github.distributedpermit.spi.snapshot.SilentCore;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.UUID;
@@ -40,7 +41,7 @@ class CostTest {
 
     private static PermitStore join(CountingClient client) {
         PermitStore joined = new ZooKeeperPermitBackend(client.curator(), SETTINGS)
-                .join(new Member(UUID.randomUUID().toString(), "test"), new SilentListener());
+                .join(new Member(UUID.randomUUID().toString(), "test"), new SilentCore());
         Clients.awaitSession(joined);
         return joined;
     }

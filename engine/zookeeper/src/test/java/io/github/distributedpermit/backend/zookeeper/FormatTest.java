@@ -13,6 +13,7 @@ import io.github.distributedpermit.spi.OverrideLimit;
 import io.github.distributedpermit.spi.PermitStore;
 import io.github.distributedpermit.spi.PermitStoreException;
 import io.github.distributedpermit.spi.snapshot.KeyDocument;
+import io.github.distributedpermit.spi.snapshot.SilentCore;
 import io.github.distributedpermit.spi.step.PermitRecord;
 import java.io.IOException;
 import java.io.InputStream;
@@ -49,7 +50,7 @@ class FormatTest {
     private final String self = UUID.randomUUID().toString();
     private final PermitStore store = new ZooKeeperPermitBackend(
                     client, new ZooKeeperSettings(ROOT, SESSION, Duration.ofMinutes(1)))
-            .join(new Member(self, "test"), new SilentListener() {
+            .join(new Member(self, "test"), new SilentCore() {
                 @Override
                 public void granted(String granted, Holding holding) {
                     notified.add(holding);

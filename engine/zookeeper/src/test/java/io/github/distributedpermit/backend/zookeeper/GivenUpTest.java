@@ -7,6 +7,7 @@ import io.github.distributedpermit.spi.Claim;
 import io.github.distributedpermit.spi.Holding;
 import io.github.distributedpermit.spi.Member;
 import io.github.distributedpermit.spi.PermitStore;
+import io.github.distributedpermit.spi.snapshot.SilentCore;
 import java.time.Duration;
 import java.util.List;
 import java.util.UUID;
@@ -130,7 +131,7 @@ class GivenUpTest {
         patiently().untilAsserted(() -> assertThat(observer.tree()).isEmpty());
     }
 
-    private final class Losses extends SilentListener {
+    private final class Losses extends SilentCore {
 
         @Override
         public void lost() {

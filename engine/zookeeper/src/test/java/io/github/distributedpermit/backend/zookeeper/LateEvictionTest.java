@@ -8,6 +8,7 @@ import io.github.distributedpermit.spi.Holding;
 import io.github.distributedpermit.spi.Member;
 import io.github.distributedpermit.spi.PermitStore;
 import io.github.distributedpermit.spi.snapshot.KeyDocument;
+import io.github.distributedpermit.spi.snapshot.SilentCore;
 import java.time.Duration;
 import java.util.List;
 import java.util.UUID;
@@ -37,7 +38,7 @@ class LateEvictionTest {
                 CuratorFramework client = Clients.connect(server.getConnectString(), SESSION, false);
                 PermitStore store = new ZooKeeperPermitBackend(
                                 client, new ZooKeeperSettings(ROOT, SESSION, Duration.ofMinutes(1)))
-                        .join(new Member(id, "test"), new SilentListener())) {
+                        .join(new Member(id, "test"), new SilentCore())) {
             Clients.awaitSession(store);
             assertThat(claim(store, 1).permits()).isEqualTo(1);
             List<Op> order = eviction(observer, id);

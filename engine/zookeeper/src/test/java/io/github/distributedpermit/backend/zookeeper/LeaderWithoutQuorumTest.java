@@ -5,6 +5,7 @@ import static org.awaitility.Awaitility.await;
 
 import io.github.distributedpermit.spi.Member;
 import io.github.distributedpermit.spi.PermitStore;
+import io.github.distributedpermit.spi.snapshot.SilentCore;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.UUID;
@@ -36,7 +37,7 @@ class LeaderWithoutQuorumTest {
             AtomicInteger losses = new AtomicInteger();
             try (PermitStore store = new ZooKeeperPermitBackend(
                             client, new ZooKeeperSettings("/deposed", SESSION, Duration.ofSeconds(1)))
-                    .join(new Member(UUID.randomUUID().toString(), "test"), new SilentListener() {
+                    .join(new Member(UUID.randomUUID().toString(), "test"), new SilentCore() {
                         @Override
                         public void alive(long sentAtNanos) {
                             confirmations.incrementAndGet();

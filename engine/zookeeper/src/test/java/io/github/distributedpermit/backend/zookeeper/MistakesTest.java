@@ -10,6 +10,7 @@ import io.github.distributedpermit.spi.Member;
 import io.github.distributedpermit.spi.PermitStore;
 import io.github.distributedpermit.spi.snapshot.KeyDocument;
 import io.github.distributedpermit.spi.snapshot.PlannedCommit;
+import io.github.distributedpermit.spi.snapshot.SilentCore;
 import io.github.distributedpermit.spi.snapshot.StoreSession;
 import io.github.distributedpermit.spi.step.KeyTable;
 import io.github.distributedpermit.spi.step.Step;
@@ -92,7 +93,7 @@ class MistakesTest {
     private static PermitStore join(CountingClient client) {
         PermitStore joined = new ZooKeeperPermitBackend(
                         client.curator(), new ZooKeeperSettings(ROOT, SESSION, TestProcess.IDLE))
-                .join(new Member(UUID.randomUUID().toString(), "test"), new SilentListener());
+                .join(new Member(UUID.randomUUID().toString(), "test"), new SilentCore());
         Clients.awaitSession(joined);
         return joined;
     }

@@ -9,6 +9,7 @@ import io.github.distributedpermit.spi.Claim;
 import io.github.distributedpermit.spi.Holding;
 import io.github.distributedpermit.spi.Member;
 import io.github.distributedpermit.spi.PermitStore;
+import io.github.distributedpermit.spi.snapshot.SilentCore;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -129,7 +130,7 @@ class RecheckTest {
     private PermitStore store(CountingClient client) {
         PermitStore store = new ZooKeeperPermitBackend(
                         client.curator(), new ZooKeeperSettings(ROOT, SESSION, Duration.ofMinutes(1)))
-                .join(new Member(UUID.randomUUID().toString(), "test"), new SilentListener() {
+                .join(new Member(UUID.randomUUID().toString(), "test"), new SilentCore() {
                     @Override
                     public void granted(String key, Holding holding) {
                         notified.add(holding);

@@ -7,6 +7,7 @@ import io.github.distributedpermit.spi.Claim;
 import io.github.distributedpermit.spi.Holding;
 import io.github.distributedpermit.spi.Member;
 import io.github.distributedpermit.spi.PermitStore;
+import io.github.distributedpermit.spi.snapshot.SilentCore;
 import java.time.Duration;
 import java.util.List;
 import java.util.UUID;
@@ -42,7 +43,7 @@ class WatchTest {
 
     private final Heard heard = new Heard();
     private final PermitStore frail = frailClient.join(member(), heard);
-    private final PermitStore sound = soundClient.join(member(), new SilentListener());
+    private final PermitStore sound = soundClient.join(member(), new SilentCore());
     private final AtomicLong sequence = new AtomicLong();
 
     @BeforeEach
@@ -139,7 +140,7 @@ class WatchTest {
     @Test
     void watchGoesWithTheNodeOfAReleasedKey() throws Exception {
         try (Clients hasty = new Clients(server.getConnectString(), ROOT, SESSION, TestProcess.IDLE);
-                PermitStore store = hasty.join(member(), new SilentListener())) {
+                PermitStore store = hasty.join(member(), new SilentCore())) {
             done(claim(store, KEY, 1));
             String own = observer.memberNodes(KEY).get(0);
             assertThat(watches()).contains(own);
@@ -158,7 +159,7 @@ class WatchTest {
                 .toList();
     }
 
-    private static final class Heard extends SilentListener {
+    private static final class Heard extends SilentCore {
 
         private final List<Integer> permits = new CopyOnWriteArrayList<>();
 

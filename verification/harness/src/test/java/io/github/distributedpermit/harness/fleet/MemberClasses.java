@@ -20,7 +20,7 @@ import java.util.zip.ZipEntry;
  * Where members have their classes from: the class path of the harness, with jars in the place of its directories, and an
  * archive for quick starts. Prepared once for all runs, by the first member. Immutable.
  */
-final class MemberClasses {
+public final class MemberClasses {
 
     private static final int CAPACITY = 1_000;
 
@@ -55,7 +55,7 @@ final class MemberClasses {
      * @param patches folders of classes and scripts that take the place of the library's own; with them a start is not quick,
      *     since an archive belongs to one class path
      */
-    static List<String> options(List<Path> patches) {
+    public static List<String> options(List<Path> patches) {
         if (patches.isEmpty()) {
             return Holder.PREPARED.options;
         }

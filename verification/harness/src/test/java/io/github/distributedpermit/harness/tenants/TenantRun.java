@@ -1,5 +1,6 @@
 package io.github.distributedpermit.harness.tenants;
 
+import io.github.distributedpermit.harness.fleet.MemberClasses;
 import io.github.distributedpermit.harness.fleet.Store;
 import java.io.BufferedInputStream;
 import java.io.BufferedReader;
@@ -89,9 +90,9 @@ record TenantRun(String scenario, int members, int seconds, int headStart, int w
                 "-Xmx300m",
                 "-XX:+UseSerialGC",
                 "-XX:TieredStopAtLevel=1",
-                "-Djava.net.preferIPv4Stack=true",
-                "-cp",
-                System.getProperty("java.class.path"),
+                "-Djava.net.preferIPv4Stack=true"));
+        line.addAll(MemberClasses.options(List.of()));
+        line.addAll(List.of(
                 TenantMember.class.getName(),
                 scenario,
                 String.valueOf(member),
