@@ -68,7 +68,12 @@ final class PermitAcquirer {
         nestedCalls.warnIfBlockedByItself(operation.definition(), request, "it waits for itself");
         try {
             Permit permit = named.acquire(request);
-            held.add(operation.held(permit));
+            try {
+                held.add(operation.held(permit));
+            } catch (Error e) { // the heap or the stack is full
+                permit.close();
+                throw e;
+            }
             if (operation.interruptOnLoss()) {
                 held.interruptOnLoss(permit);
             }

@@ -74,12 +74,21 @@ public final class AllOrNothing {
 
     /** The same as one permit: that of the first request, with the permits that it lies within. */
     public Permit acquireAsOne() throws InterruptedException {
-        return new NestedPermit(acquire(NamedPermits::acquire, taken -> {}));
+        return asOne(acquire(NamedPermits::acquire, taken -> {}));
     }
 
     /** The same, going on when the thread is interrupted, see {@link NamedPermits#acquireUninterruptibly}. */
     public Permit acquireAsOneUninterruptibly() {
-        return new NestedPermit(acquire(NamedPermits::acquireUninterruptibly, taken -> {}));
+        return asOne(acquire(NamedPermits::acquireUninterruptibly, taken -> {}));
+    }
+
+    private static Permit asOne(PermitGroup taken) {
+        try {
+            return new NestedPermit(taken);
+        } catch (Error e) { // the heap is full: no caller gets them
+            taken.close();
+            throw e;
+        }
     }
 
     private <X extends Exception> PermitGroup acquire(Wait<X> wait, Consumer<Permit> taken) throws X {

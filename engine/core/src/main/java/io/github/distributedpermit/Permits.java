@@ -92,12 +92,19 @@ public interface Permits {
      * requests that do not wait it takes the permits only if all of them are free now.
      */
     default Optional<PermitGroup> tryAcquireAll(Collection<PermitRequest> requests) throws InterruptedException {
+        PermitGroup group;
         try {
-            return Optional.of(acquireAll(requests));
+            group = acquireAll(requests);
         } catch (PermitRejectedException e) {
             if (e.isForWantOfTime()) {
                 return Optional.empty();
             }
+            throw e;
+        }
+        try {
+            return Optional.of(group);
+        } catch (Error e) { // the heap is full: no caller gets them
+            group.close();
             throw e;
         }
     }

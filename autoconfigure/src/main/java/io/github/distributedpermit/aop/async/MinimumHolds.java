@@ -169,14 +169,19 @@ public final class MinimumHolds {
             if (!released.compareAndSet(false, true)) {
                 return false;
             }
-            long end = until;
-            long left = end == NOT_BEGUN ? 0 : end - holds.now();
-            if (left <= 0) {
-                return permit.release();
+            try {
+                long end = until;
+                long left = end == NOT_BEGUN ? 0 : end - holds.now();
+                if (left > 0) {
+                    boolean held = permit.isHeld();
+                    holds.releaseLater(permit, left);
+                    return held;
+                }
+            } catch (RuntimeException | Error e) {
+                permit.release(); // without that time an early return is better than none
+                throw e;
             }
-            boolean held = permit.isHeld();
-            holds.releaseLater(permit, left);
-            return held;
+            return permit.release();
         }
     }
 }

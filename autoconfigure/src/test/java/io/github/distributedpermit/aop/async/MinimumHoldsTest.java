@@ -1,6 +1,7 @@
 package io.github.distributedpermit.aop.async;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.mockito.Mockito.doAnswer;
 import static org.mockito.Mockito.mock;
 import static org.mockito.Mockito.verify;
@@ -15,6 +16,7 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -46,6 +48,22 @@ class MinimumHoldsTest {
         } finally {
             store.countDown();
         }
+    }
+
+    @Test
+    void permitComesBackAlthoughItsMinimumCannotBeFound() {
+        AtomicInteger looks = new AtomicInteger();
+        MinimumHolds holds = new MinimumHolds(() -> {
+            if (looks.incrementAndGet() > 1) {
+                throw new StackOverflowError("planted");
+            }
+            return TimeSource.SYSTEM;
+        });
+        Permit permit = mock();
+        MinimumHold held = (MinimumHold) holds.hold(permit, Duration.ofHours(1));
+        held.begin();
+        assertThatThrownBy(held::release).isInstanceOf(StackOverflowError.class);
+        verify(permit).release();
     }
 
     @Test
