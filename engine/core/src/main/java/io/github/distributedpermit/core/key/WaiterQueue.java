@@ -155,6 +155,7 @@ final class WaiterQueue {
         }
         boolean lenient = !waiter.needsStore();
         boolean atOnce = waiter.runsAtOnce();
+        boolean withHeadStart = waiter.hasHeadStart();
         Waiter before = waiter.previous;
         Waiter after = waiter.next;
         if (before == null) {
@@ -176,7 +177,7 @@ final class WaiterQueue {
         if (waiter.firstClaim == Waiter.UNCLAIMED) {
             unclaimed--;
         }
-        if (waiter.hasHeadStart()) {
+        if (withHeadStart) {
             headStarts--;
         }
         waiter.previous = null;
