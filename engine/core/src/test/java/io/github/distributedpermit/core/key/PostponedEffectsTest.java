@@ -166,6 +166,8 @@ class PostponedEffectsTest {
         answer.complete(new Holding(1, 1, Objects.requireNonNull(claim).sequence(), ++version, 1, Holding.Others.NONE));
         queue.check();
         assertThat(waiter.outcome()).isNull();
+        now += permit.policy().commandTimeout(); // the first time looks like a standstill of the process
+        queue.check();
         now += permit.policy().commandTimeout();
         queue.check();
         assertThat(waiter.outcome()).isInstanceOf(Grant.class);
