@@ -160,7 +160,7 @@
       if (overrides.some(o => o.limit > 0)) words.push(['limit set', 'mild']);
       if (f && f.fullestLimit > 0 && f.fullestInUse >= f.fullestLimit) words.push(['full', f.waiting ? 'strong' : 'mild']);
       if (f && f.limitsDiffer) words.push(['limits differ', 'mild']);
-      if (!p.paused && (p.rejectedLately || (f ? f.waiting : p.waiting)) && age(p.holdingAllSince) >= LONG) words.push(['all here hold for ≥ ' + span(age(p.holdingAllSince)), 'strong']);
+      if (!p.paused && (p.rejectedLately || (f ? f.waiting : p.waiting)) && age(p.holdingAllSince) >= LONG) words.push(['all here hold for ≥ ' + span(age(p.holdingAllSince)), (f ? f.waiting : p.waiting) ? 'strong' : 'mild']);
       if (p.runningLost) words.push([plural(p.runningLost, 'call', 'calls') + ' here without permit', 'strong']);
       const to = link(p.name, p.name);
       to.dataset.id = p.name;
