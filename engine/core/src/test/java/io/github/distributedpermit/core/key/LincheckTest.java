@@ -18,8 +18,11 @@ import org.junit.jupiter.api.Test;
 class LincheckTest {
 
     private static final boolean LONG = Boolean.getBoolean("tests.long");
-    private static final int RANDOM_SCENARIOS = LONG ? 60 : 0;
-    private static final int INTERLEAVINGS = LONG ? 1_500 : 250;
+    private static final int RANDOM_SCENARIOS = LONG ? 15 : 0;
+    private static final int INTERLEAVINGS = LONG ? 500 : 250;
+
+    /** The check ends with the first one that fails. */
+    private static final int INTERLEAVINGS_OF_A_MUTANT = 3_000;
 
     /** Calls 0 and 1 wait or hold; the release of one grants to the other, which leaves at the same time. */
     private static ExecutionScenario grantMeetsCancellation() {
@@ -57,13 +60,13 @@ class LincheckTest {
         }
     }
 
-    private static ModelCheckingOptions interleavings(int randomScenarios) {
+    private static ModelCheckingOptions interleavings(int randomScenarios, int most) {
         return new ModelCheckingOptions()
                 .addCustomScenario(grantMeetsCancellation())
                 .addCustomScenario(grantMeetsArrivalAndCancellation())
                 .addCustomScenario(callsComeAndLeave())
                 .iterations(randomScenarios)
-                .invocationsPerIteration(INTERLEAVINGS)
+                .invocationsPerIteration(most)
                 .threads(2)
                 .actorsPerThread(2)
                 .actorsBefore(2)
@@ -75,17 +78,17 @@ class LincheckTest {
 
     @Test
     void noInterleavingLosesAPermitOrLeavesOneFreeWhileACallWaits() {
-        interleavings(RANDOM_SCENARIOS).check(QueueUnderLincheck.class);
+        interleavings(RANDOM_SCENARIOS, INTERLEAVINGS).check(QueueUnderLincheck.class);
     }
 
     @Test
     void noInterleavingLosesAnIdlePermit() {
-        interleavings(RANDOM_SCENARIOS).check(IdleQueueUnderLincheck.class);
+        interleavings(RANDOM_SCENARIOS, INTERLEAVINGS).check(IdleQueueUnderLincheck.class);
     }
 
     @Test
     void withoutTheCompareAndSetAnInterleavingLosesAPermit() {
-        assertThatThrownBy(() -> interleavings(0).check(QueueWithoutCompareAndSet.class))
+        assertThatThrownBy(() -> interleavings(0, INTERLEAVINGS_OF_A_MUTANT).check(QueueWithoutCompareAndSet.class))
                 .isInstanceOf(AssertionError.class)
                 .hasMessageContaining("permits in use");
     }
