@@ -34,10 +34,13 @@ public final class PermitHistory implements PermitObserver {
     private static final long MINUTE = TimeUnit.MINUTES.toNanos(1);
 
     private final Map<String, Track> tracks = new ConcurrentHashMap<>();
+    /** Of all names to which nothing has happened. */
+    private final Track none = new Track();
+
     private final LongSupplier nanoTime;
     private final long origin;
 
-    /** When something of a name that is not kept was last dropped, whichever it was; NEVER before that. */
+    /** When something of a name that is not kept was last dropped, whichever it was. */
     private volatile long droppedAt = NEVER;
 
     /** With the time since any moment, in nanoseconds. */
@@ -118,10 +121,10 @@ public final class PermitHistory implements PermitObserver {
         return track == null ? null : Integer.valueOf(track.failedLately.sum(now()));
     }
 
-    /** An empty one if nothing has happened for so long; {@code null} if something may have been dropped meanwhile. */
+    /** That without numbers if nothing has happened for so long; {@code null} if something may have been dropped meanwhile. */
     private @Nullable Track known(String name, long time) {
         Track track = tracks.get(name);
-        return track != null || now() - droppedAt < time ? track : new Track();
+        return track != null || now() - droppedAt < time ? track : none;
     }
 
     private long now() {
