@@ -209,6 +209,14 @@ public class PermitsEndpoint {
         }
         OverrideLimit limit = paused ? OverrideLimit.of(0, by(order), order.reason()) : OverrideLimit.empty();
         await(() -> permits.pause(target, limit, order.lasts()));
+        if (!paused) {
+            tell(
+                    "limit",
+                    "",
+                    order,
+                    "ended the pause of "
+                            + (name == null ? "application '" + application : "permit '" + printable(name)) + "'");
+        }
         audit(
                 paused ? "PAUSED" : "RESUMED",
                 name == null ? "" : name,
@@ -340,14 +348,18 @@ public class PermitsEndpoint {
     }
 
     private Change evict(PermitDefinition definition, String target, String member, Order order) {
-        if (look(target).members().stream().noneMatch(each -> each.member().equals(member))) {
-            throw new InvalidEndpointRequestException(
-                    "unknown member",
-                    "No member '%s' has permits of key '%s' or waits for them; a GET of the permit shows the members"
-                            .formatted(member, target));
-        }
+        String name = look(target).members().stream()
+                .filter(each -> each.member().equals(member))
+                .map(each -> each.name()
+                        .map(it -> "'%s' (id %s)".formatted(it, member))
+                        .orElse(member))
+                .findAny()
+                .orElseThrow(() -> new InvalidEndpointRequestException(
+                        "unknown member",
+                        "No member '%s' has permits of key '%s' or waits for them; a GET of the permit shows the members"
+                                .formatted(member, target)));
         int taken = await(() -> permits.evict(target, member));
-        return taken(definition, target, taken, "member " + member, order);
+        return taken(definition, target, taken, "member " + name, order);
     }
 
     /** Only this instance knows its calls, so it takes the permits itself, and its next claim returns them to the store. */
@@ -363,11 +375,11 @@ public class PermitsEndpoint {
     }
 
     private Change taken(PermitDefinition definition, String target, int taken, String from, Order order) {
-        String what = "took %d permit(s) from %s".formatted(taken, printable(from));
-        LOG.log(
-                System.Logger.Level.INFO,
-                "An operator%s %s of key '%s'%s".formatted(who(order), what, printable(target), why(order)));
-        events.add("eviction", target, "An operator" + who(order) + " " + what + why(order), 1);
+        tell(
+                "eviction",
+                target,
+                order,
+                "took %d permit(s) of key '%s' from %s".formatted(taken, printable(target), printable(from)));
         audit("TAKEN", definition.name(), target, order, Map.of("from", from, "taken", taken));
         return new Change(definition.name(), target, null, taken);
     }
@@ -398,6 +410,7 @@ public class PermitsEndpoint {
                     "No operator has set a limit for key '%s' of permit '%s'. Check the key".formatted(target, name));
         }
         await(() -> permits.override(target, OverrideLimit.empty()));
+        tell("limit", target, order, "lifted the limit of key '" + printable(target) + "'");
         audit("LIMIT_LIFTED", name, target, order, Map.of());
         return new Change(name, target, null, null);
     }
@@ -426,6 +439,13 @@ public class PermitsEndpoint {
 
     private static String why(Order order) {
         return order.reason().isEmpty() ? "" : ", because: " + printable(order.reason());
+    }
+
+    /** What only this instance knows, since the store keeps no words of it: logs it, and keeps it as an event. */
+    private void tell(String kind, String key, Order order, String what) {
+        String text = "An operator" + who(order) + " " + what + why(order);
+        LOG.log(System.Logger.Level.INFO, text);
+        events.add(kind, key, text, 1);
     }
 
     private void audit(String type, String name, String key, Order order, Map<String, Object> more) {

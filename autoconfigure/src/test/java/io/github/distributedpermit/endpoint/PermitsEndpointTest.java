@@ -312,11 +312,13 @@ class PermitsEndpointTest {
 
             await().untilAsserted(() -> assertThat(
                             get(context, "permits").at("/events").findValuesAsString("text"))
-                    .hasSize(2)
-                    .first()
-                    .isEqualTo("The limit of the operator is lifted"));
-            assertThat(get(context, "permits").at("/events/1/text").asString())
-                    .endsWith("set through orders@host-1:4711: deploy");
+                    .hasSize(3)
+                    .contains(
+                            "The limit of the operator is lifted",
+                            "An operator lifted the limit of key 'report-export', because: done")
+                    .last()
+                    .asString()
+                    .endsWith("set through orders@host-1:4711: deploy"));
             assertThat(audit)
                     .extracting(AuditEvent::getType)
                     .containsExactly("PERMITS_LIMIT_SET", "PERMITS_LIMIT_LIFTED");
@@ -554,7 +556,8 @@ class PermitsEndpointTest {
             assertThat(after.at("/calls").findValuesAsString("state")).containsExactly("lost", "holding", "holding");
             assertThat(after.at("/calls/0/call").asLong()).isEqualTo(call);
             assertThat(get(context, "permits").at("/events").findValuesAsString("text"))
-                    .anyMatch(text -> text.contains("took 1 permit(s) from call " + call) && text.contains("hangs"));
+                    .anyMatch(text -> text.contains("took 1 permit(s) of key 'tenant-7' from call " + call)
+                            && text.contains("hangs"));
 
             assertThat(first.release()).isFalse();
             assertThat(get(context, "permits/per-tenant").at("/keys/0/inUse").asInt())
