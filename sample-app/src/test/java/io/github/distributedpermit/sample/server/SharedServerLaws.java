@@ -17,11 +17,8 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.parallel.Execution;
-import org.junit.jupiter.api.parallel.ExecutionMode;
 
 /** What holds for each server that the instances of the sample share. */
-@Execution(ExecutionMode.CONCURRENT) // each test has a server of its own, and mostly waits for it
 abstract class SharedServerLaws {
 
     static final Duration LONG = Duration.ofSeconds(60);
