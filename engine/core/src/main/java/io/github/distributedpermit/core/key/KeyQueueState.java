@@ -111,6 +111,8 @@ final class KeyQueueState {
                 plan.askAgain();
             }
             outageCalls.leave(); // last, as above
+        } else if (outageCalls.isOn()) {
+            host.watch().askStore(effects); // else an error that ends the probes would end the use of the store
         }
         failures.lookAtTheClock(now, usesLeases(), effects);
     }

@@ -175,7 +175,6 @@ public final class KeyRegistry implements KeyQueue.Owner, HoldingListener, Itera
 
     @Override
     public void ranWithoutStore(PermitName permit, OnStoreFailure how, int share, int limit) {
-        probe.begin(); // in case an error ended it
         String terms = how == OnStoreFailure.LOCAL
                 ? "this instance grants %d of the %d permits of a key, its share among %d instance(s)"
                         .formatted(share, limit, instances.count())

@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
  * Finds out whether the store answers again, while calls run without it and while operators see it as not answering: twice a
  * second it takes a permit of a key of its own and returns it, because a store may answer a claim that asks for nothing although
  * it can't grant. So the keys need not do so one by one, and an instance without calls finds the end of the outage as well.
- * Thread-safe. An error may end it, so each call that runs without the store makes sure that it goes on.
+ * Thread-safe. An error may end it, so each event of a key whose calls run without the store makes sure that it goes on.
  */
 public final class StoreProbe {
 

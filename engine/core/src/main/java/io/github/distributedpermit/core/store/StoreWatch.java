@@ -206,8 +206,13 @@ public final class StoreWatch {
             }
             beginBypass(now - outage.length(now));
         }
-        unlocked.execute(askStore);
+        askStore(unlocked);
         return true;
+    }
+
+    /** Has the store asked whether it answers again. Has no effect while that goes on. */
+    public void askStore(Executor unlocked) {
+        unlocked.execute(askStore);
     }
 
     synchronized void beginBypass(long from) {

@@ -545,6 +545,31 @@ class ErrorsTest {
         }
     }
 
+    /** Without a record in the store, other instances would be granted the permit of the call that runs. */
+    @ParameterizedTest
+    @EnumSource(names = {"CLOCK", "TIMER"})
+    void storeIsUsedAgainAfterAnOutageWhateverFailed(Source source) {
+        boolean struck = true;
+        for (int use = 1; struck && use < 40; use++) {
+            ErrorsTest world = new ErrorsTest();
+            PermitEngine engine = world.failingEngine(PermitSettings.builder()
+                    .limit(LIMIT)
+                    .onStoreFailure(OnStoreFailure.ALLOW)
+                    .build());
+            world.conditions.refusing = true;
+            Asked call = new Asked(engine.named(KEY).acquireAsync(PermitRequest.of(KEY)));
+            world.run(Bench.STORE_TIMEOUT.multipliedBy(2));
+            assertThat(call.holds()).isTrue();
+            struck = world.failsWithin(source, use, Duration.ofSeconds(5));
+            assertThat(struck || use > 1).isTrue();
+            world.conditions.refusing = false;
+            world.run(Bench.LEASE);
+            SimTable table = world.network.server.find(KEY);
+            assertThat(table == null ? 0 : table.used()).as("use " + use).isEqualTo(1);
+            call.release();
+        }
+    }
+
     /** With a share of its own while the store does not answer, an instance counts the calls that run without their permits. */
     @Test
     void lostPermitThatCameBackWithAnErrorIsNotCountedAnyMore() {
