@@ -342,7 +342,9 @@ final class PermitsReader {
     }
 
     private static boolean isEmpty(Inspected key) {
-        return key.state().members().isEmpty() && key.state().override().isEmpty();
+        return key.problem() == null
+                && key.state().members().isEmpty()
+                && key.state().override().isEmpty();
     }
 
     /** The keys of the store that this instance does not know as those of the permit. */

@@ -13,6 +13,7 @@ import io.github.distributedpermit.spi.Member;
 import io.github.distributedpermit.spi.OverrideLimit;
 import io.github.distributedpermit.spi.PermitAccess;
 import io.github.distributedpermit.spi.PermitGauges;
+import io.github.distributedpermit.spi.PermitStoreException;
 import io.github.distributedpermit.spi.StoreGauges;
 import java.time.Clock;
 import java.time.Duration;
@@ -27,6 +28,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.BiConsumer;
 import java.util.stream.IntStream;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
 /** How much one request asks of the store, and how much it answers. */
@@ -34,11 +36,12 @@ class PermitsReaderTest {
 
     private static final PermitDefinition DEFINITION =
             PermitDefinition.named("tenant", "Test").limit(1).build();
+    private static final Query ALL = new Query(null, 100, 500, 0);
 
     @Test
     void inspectsAFewKeysAtATimeSoThatClaimsDoNotHaveToWait() {
         Answering permits = new Answering(100, 5, 1, 1);
-        Detail detail = reader(permits, Duration.ofSeconds(30)).detail(DEFINITION, new Query(null, 100, 500, 0));
+        Detail detail = reader(permits, Duration.ofSeconds(30)).detail(DEFINITION, ALL);
         assertThat(detail.keys()).hasSize(100).allMatch(key -> key.problem() == null);
         assertThat(permits.most).hasValueLessThanOrEqualTo(8);
     }
@@ -47,10 +50,26 @@ class PermitsReaderTest {
     void doesNotInspectFurtherKeysOfAStoreThatDoesNotAnswer() {
         Answering permits = new Answering(100, 600_000, 1, 1);
         long begin = System.nanoTime();
-        Detail detail = reader(permits, Duration.ofMillis(200)).detail(DEFINITION, new Query(null, 100, 500, 0));
+        Detail detail = reader(permits, Duration.ofMillis(200)).detail(DEFINITION, ALL);
         assertThat(Duration.ofNanos(System.nanoTime() - begin)).isLessThan(Duration.ofSeconds(5));
         assertThat(detail.keys()).hasSize(100).allMatch(key -> key.problem() != null);
         assertThat(permits.asked).hasValueLessThanOrEqualTo(8);
+    }
+
+    @Test
+    void silenceOfTheStoreIsShownAlsoForAPermitThatNoCallUses() {
+        Answering permits = new Answering(0, 1, 0, 0);
+        assertThat(reader(permits, Duration.ofSeconds(30))
+                        .detail(DEFINITION, ALL)
+                        .keys())
+                .as("a key that nothing uses")
+                .isEmpty();
+        permits.failing = "tenant";
+        assertThat(reader(permits, Duration.ofSeconds(30))
+                        .detail(DEFINITION, ALL)
+                        .keys())
+                .singleElement()
+                .satisfies(key -> assertThat(key.problem()).contains("away"));
     }
 
     @Test
@@ -97,6 +116,9 @@ class PermitsReaderTest {
         final AtomicInteger most = new AtomicInteger();
         /** Over all keys. */
         int waitingHere;
+        /** The keys that begin so cannot be read. */
+        @Nullable
+        String failing;
 
         private final AtomicInteger underWay = new AtomicInteger();
         private final List<String> keys;
@@ -114,6 +136,9 @@ class PermitsReaderTest {
         @Override
         public CompletionStage<KeyState> inspect(String key) {
             asked.incrementAndGet();
+            if (failing != null && key.startsWith(failing)) {
+                return CompletableFuture.failedFuture(PermitStoreException.passing("away", null));
+            }
             most.accumulateAndGet(underWay.incrementAndGet(), Math::max);
             return CompletableFuture.supplyAsync(
                     () -> {
