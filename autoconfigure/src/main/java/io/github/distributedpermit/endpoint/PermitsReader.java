@@ -35,6 +35,7 @@ import java.util.Collection;
 import java.util.Collections;
 import java.util.Comparator;
 import java.util.HashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -81,7 +82,8 @@ final class PermitsReader {
 
     /**
      * Reads the keys that this instance knows, as many as fit into the time-out, so that a limit is that of the store. Of too many
-     * names those that calls of this instance use are shown first.
+     * names those that calls of this instance use are shown first. The pauses of a name are read before its keys, since its limit is
+     * unknown without them.
      */
     PermitsView all(String filter, List<PermitsView.Event> events) {
         String part = filter.toLowerCase(Locale.ROOT);
@@ -94,24 +96,34 @@ final class PermitsReader {
                 .sorted(Comparator.comparing(PermitDefinition::name))
                 .toList();
         Map<String, Set<String>> keys = new HashMap<>();
-        TreeSet<String> asked = new TreeSet<>();
+        Set<String> asked = new LinkedHashSet<>();
+        Map<String, List<String>> pauses = new HashMap<>();
+        int room = MOST_NAMES;
         for (PermitDefinition definition : definitions) {
             if (!definition.isUnlimited()) {
+                List<String> before = permits.pauses(definition.name());
+                pauses.put(definition.name(), before);
+                asked.addAll(before);
                 Set<String> own = keys(definition);
                 keys.put(definition.name(), own);
-                if (asked.size() < MOST_NAMES) {
+                int size = asked.size();
+                if (room > 0) {
                     asked.add(usualKey(definition));
                 }
                 own.stream()
-                        .limit(Math.min(MOST_KEYS, Math.max(0, MOST_NAMES - asked.size())))
+                        .limit(Math.min(MOST_KEYS, Math.max(0, room + size - asked.size())))
                         .forEach(asked::add);
+                room -= asked.size() - size;
             }
         }
-        definitions.forEach(each -> asked.addAll(permits.pauses(each.name())));
         List<Inspected> inspected = inspections.of(List.copyOf(asked));
         Map<String, KeyState> states = states(inspected);
         List<Summary> summaries = definitions.stream()
-                .map(each -> summary(each, keys.getOrDefault(each.name(), Set.of()), states))
+                .map(each -> summary(
+                        each,
+                        keys.getOrDefault(each.name(), Set.of()),
+                        pauses.getOrDefault(each.name(), List.of()),
+                        states))
                 .toList();
         return new PermitsView(
                 store(inspected),
@@ -120,11 +132,7 @@ final class PermitsReader {
                 changes,
                 summaries,
                 found.size() > MOST_NAMES,
-                inspected.stream()
-                        .map(Inspected::problem)
-                        .filter(Objects::nonNull)
-                        .findFirst()
-                        .orElse(null),
+                problem(inspected),
                 shortestLeases(states.values()),
                 events);
     }
@@ -142,6 +150,14 @@ final class PermitsReader {
                 .sorted(Comparator.comparingLong(Lease::leaseLeftMillis))
                 .limit(MOST_LEASES)
                 .toList();
+    }
+
+    private static @Nullable String problem(List<Inspected> inspected) {
+        return inspected.stream()
+                .map(Inspected::problem)
+                .filter(Objects::nonNull)
+                .findFirst()
+                .orElse(null);
     }
 
     private static Map<String, KeyState> states(List<Inspected> inspected) {
@@ -174,7 +190,9 @@ final class PermitsReader {
                 grace);
     }
 
-    private Summary summary(PermitDefinition definition, Set<String> keys, Map<String, KeyState> states) {
+    /** @param pauses that may be in force; none for a permit without a limit, whose calls do not ask the store, so that nothing pauses them */
+    private Summary summary(
+            PermitDefinition definition, Set<String> keys, List<String> pauses, Map<String, KeyState> states) {
         Optional<PermitGauges> gauges = permits.gauges(definition.name());
         Map<String, OperatorLimit> overrides = new TreeMap<>();
         String usual = usualKey(definition);
@@ -189,16 +207,17 @@ final class PermitsReader {
         });
         OperatorLimit override = overrides.get(usual);
         Integer stated = definition.isLimitedPerCall() ? null : Integer.valueOf(limit(definition));
-        boolean known = definition.isUnlimited() || states.containsKey(usual);
         int waiting = gauges.map(PermitGauges::waiters).orElse(0);
-        List<Paused> paused = paused(definition, states);
+        List<Paused> paused = paused(pauses, states);
+        boolean known = definition.isUnlimited()
+                || (states.containsKey(usual) && states.keySet().containsAll(pauses));
+        Integer inForce = override != null ? Integer.valueOf(override.limit()) : stated;
+        String source = override != null ? "override" : source(definition);
         return new Summary(
                 definition.name(),
                 definition.key(),
-                paused != null
-                        ? Integer.valueOf(0)
-                        : override != null ? Integer.valueOf(override.limit()) : known ? stated : null,
-                paused != null ? PAUSE : override != null ? "override" : known ? source(definition) : null,
+                paused != null ? Integer.valueOf(0) : known ? inForce : null,
+                paused != null ? PAUSE : known ? source : null,
                 stated,
                 overrides.isEmpty() ? null : overrides,
                 paused,
@@ -216,15 +235,12 @@ final class PermitsReader {
                 fleet(definition, keys.isEmpty() ? Set.of(usual) : keys, states, waiting));
     }
 
-    /** Calls of a permit without a limit do not ask the store, so nothing pauses them. */
-    private @Nullable List<Paused> paused(PermitDefinition definition, Map<String, KeyState> states) {
-        List<Paused> paused = definition.isUnlimited()
-                ? List.of()
-                : permits.pauses(definition.name()).stream()
-                        .map(states::get)
-                        .filter(Objects::nonNull)
-                        .flatMap(state -> paused(state).stream())
-                        .toList();
+    private static @Nullable List<Paused> paused(List<String> pauses, Map<String, KeyState> states) {
+        List<Paused> paused = pauses.stream()
+                .map(states::get)
+                .filter(Objects::nonNull)
+                .flatMap(state -> paused(state).stream())
+                .toList();
         return paused.isEmpty() ? null : paused;
     }
 
@@ -304,13 +320,23 @@ final class PermitsReader {
         if (found) {
             asked.add(usual); // calls of other instances may use it
         }
-        List<Inspected> inspected = inspections.of(asked);
+        List<String> pauses = definition.isUnlimited() ? List.of() : permits.pauses(definition.name());
+        asked.addAll(0, pauses);
+        List<Inspected> all = inspections.of(asked);
+        List<Inspected> first = all.subList(0, pauses.size());
+        Summary summary = summary(definition, Set.of(), pauses, states(first));
+        String problem = summary.paused() == null ? problem(first) : null; // no limit is known without the pauses
+        List<Inspected> inspected = all.stream()
+                .skip(pauses.size())
+                .map(key -> problem == null || key.problem() != null
+                        ? key
+                        : Inspected.unknown(key.state().key(), problem, key.tookNanos()))
+                .toList();
         Store store = store(inspected);
         if (found && isEmpty(inspected.get(inspected.size() - 1))) {
             keys.remove(usual);
             inspected = inspected.subList(0, inspected.size() - 1);
         }
-        Summary summary = summary(definition, Set.of(), states(inspections.of(permits.pauses(definition.name()))));
         List<Key> shown = views(definition, summary.paused() != null, inspected, query);
         boolean truncated = keys.size() > shown.size();
         String hint = truncated
@@ -332,6 +358,7 @@ final class PermitsReader {
                 shown,
                 truncated,
                 hint,
+                problem,
                 history.of(definition.name()));
     }
 

@@ -121,8 +121,8 @@ public record PermitsView(
      *
      * @param name of the permit
      * @param key of all calls, if it is the same for all of them
-     * @param limit in force for that key, else for the key with the name of the permit; {@code null} if the store did not answer, or if
-     *     each call states its own limit
+     * @param limit in force for that key, else for the key with the name of the permit; {@code null} if the store did not answer for it or
+     *     for a pause, or if each call states its own limit
      * @param limitSource where it comes from: {@code pause} of the permit or the application, {@code override} of the key, {@code annotation} or
      *     {@code settings}
      * @param statedLimit the limit that this instance states; {@code null} if each call states its own
@@ -217,6 +217,7 @@ public record PermitsView(
      * @param keys in alphabetical order, at most as many as were asked for
      * @param truncated whether there are more keys than are shown
      * @param hint how to see the others
+     * @param problem why the store did not answer for the pauses, so that no limit is known; each of the keys has it, too
      * @param history of the calls of this instance; {@code null} if it is not known
      */
     @JsonInclude(JsonInclude.Include.NON_NULL)
@@ -235,6 +236,7 @@ public record PermitsView(
             List<Key> keys,
             boolean truncated,
             @Nullable String hint,
+            @Nullable String problem,
             @Nullable History history)
             implements OperationResponseBody {}
 
@@ -256,7 +258,7 @@ public record PermitsView(
      * @param calls of this instance: those that run although their permits were lost, those that hold, those that wait
      * @param callsTruncated whether there are more calls than are shown
      * @param holdingAllSince since when all calls of this instance that hold permits have held them; {@code null} if none does
-     * @param problem why the store did not answer; then only the key and the calls are known
+     * @param problem why the store did not answer for it or for the pauses; then only the key and the calls are known
      */
     @JsonInclude(JsonInclude.Include.NON_NULL)
     public record Key(

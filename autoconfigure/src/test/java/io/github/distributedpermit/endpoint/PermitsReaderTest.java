@@ -11,6 +11,7 @@ import io.github.distributedpermit.spi.KeyState;
 import io.github.distributedpermit.spi.KeyState.MemberState;
 import io.github.distributedpermit.spi.Member;
 import io.github.distributedpermit.spi.OverrideLimit;
+import io.github.distributedpermit.spi.Pause;
 import io.github.distributedpermit.spi.PermitAccess;
 import io.github.distributedpermit.spi.PermitGauges;
 import io.github.distributedpermit.spi.PermitStoreException;
@@ -72,6 +73,50 @@ class PermitsReaderTest {
                 .satisfies(key -> assertThat(key.problem()).contains("away"));
     }
 
+    /** The permit may be paused, whatever its key says. */
+    @Test
+    void noLimitIsSaidToBeInForceIfThePausesCannotBeRead() {
+        Answering permits = new Answering(1, 1, 1, 1);
+        permits.pauses = List.of(Pause.ofName("tenant"), Pause.ofApplication("orders"));
+        assertThat(limit(permits)).isEqualTo(1);
+        permits.failing = "distributed-permit.pause.";
+        assertThat(limit(permits)).isNull();
+        PermitsView list = reader(permits, Duration.ofSeconds(30)).all("", List.of());
+        assertThat(list.permits()).singleElement().satisfies(permit -> {
+            assertThat(permit.limitSource()).isNull();
+            assertThat(permit.statedLimit()).isEqualTo(1);
+        });
+        assertThat(list.problem()).contains("away");
+        Detail detail = reader(permits, Duration.ofSeconds(30)).detail(DEFINITION, ALL);
+        assertThat(detail.problem()).contains("away");
+        assertThat(detail.keys()).isNotEmpty().allSatisfy(key -> {
+            assertThat(key.problem()).contains("away");
+            assertThat(key.limit()).isNull();
+            assertThat(key.limitSource()).isNull();
+            assertThat(key.calls()).hasSize(1);
+        });
+    }
+
+    private static @Nullable Integer limit(Answering permits) {
+        return reader(permits, Duration.ofSeconds(30))
+                .all("", List.of())
+                .permits()
+                .get(0)
+                .limit();
+    }
+
+    /** With more keys than a slow store answers in time, its pauses are known at least of the names whose keys are. */
+    @Test
+    void pausesOfANameAreReadBeforeItsKeys() {
+        Answering permits = new Answering(50, 1, 1, 1);
+        permits.pauses = List.of(Pause.ofName("tenant"));
+        reader(permits, Duration.ofSeconds(30)).all("", List.of());
+        assertThat(permits.inOrder).startsWith(Pause.ofName("tenant"));
+        permits.inOrder.clear();
+        reader(permits, Duration.ofSeconds(30)).detail(DEFINITION, ALL);
+        assertThat(permits.inOrder).startsWith(Pause.ofName("tenant"));
+    }
+
     @Test
     void rowsOfAllKeysTogetherAreBounded() {
         Answering permits = new Answering(20, 1, 400, 400);
@@ -120,6 +165,9 @@ class PermitsReaderTest {
         @Nullable
         String failing;
 
+        List<String> pauses = List.of();
+        final List<String> inOrder = new ArrayList<>();
+
         private final AtomicInteger underWay = new AtomicInteger();
         private final List<String> keys;
         private final long millis;
@@ -136,6 +184,7 @@ class PermitsReaderTest {
         @Override
         public CompletionStage<KeyState> inspect(String key) {
             asked.incrementAndGet();
+            inOrder.add(key);
             if (failing != null && key.startsWith(failing)) {
                 return CompletableFuture.failedFuture(PermitStoreException.passing("away", null));
             }
@@ -273,7 +322,7 @@ class PermitsReaderTest {
 
         @Override
         public List<String> pauses(String name) {
-            return List.of();
+            return pauses;
         }
 
         @Override

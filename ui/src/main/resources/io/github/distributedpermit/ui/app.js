@@ -13,7 +13,7 @@
   // what the address selects: all permits, one of them, one of its keys, one instance
   let name = null, key = null, member = null, filter = '', from = 0;
   // what is shown: the last answer, the key in it, and when it came
-  let state = null, shown = null, answeredAt = 0, asked = 0, drift = 0, failures = 0, refusal = null, turns = 0, again = 0, wanted = null;
+  let state = null, shown = null, paused = null, answeredAt = 0, asked = 0, drift = 0, failures = 0, refusal = null, turns = 0, again = 0, wanted = null;
 
   function el(tag, cls, ...content) {
     const e = document.createElement(tag);
@@ -135,12 +135,12 @@
   // all permits
   function drawList() {
     const { permits, problem, all, from: first, truncated } = state.list;
-    const unread = permits.filter(p => !p.fleet && (p.statedLimit !== undefined || p.limitSource === undefined));
-    if (problem && unread.length) {
+    const unread = Boolean(problem) && permits.some(p => p.limitSource === undefined);
+    if (unread) {
       const before = known.get('\n' + filter + from);
       silentStore(state.store, problem, before && before.at);
       const here = new Map(permits.map(p => [p.name, p])); // what this instance knows itself is shown as it is now
-      if (before) return drawRows(before.state.list.permits.map(p => ({ ...(here.get(p.name) || p), fleet: p.fleet, limitSource: p.limitSource, overrides: p.overrides, paused: p.paused })));
+      if (before) return drawRows(before.state.list.permits.map(p => ({ ...(here.get(p.name) || p), fleet: p.fleet, limitSource: p.limitSource, overrides: p.overrides, paused: p.paused })), true);
     } else {
       stale(null);
       known.set('\n' + filter + from, { state, at: answeredAt });
@@ -151,9 +151,11 @@
     text('range', all ? first + 1 + '–' + (first + permits.length) + ' of ' + all : '');
     $('previous').disabled = !first;
     $('next').disabled = first + permits.length >= all;
-    drawRows(permits);
+    drawRows(permits, unread);
   }
-  function drawRows(permits) {
+  function drawRows(permits, silent) {
+    const app = state.list.application, all = new Map(permits.flatMap(p => p.paused || []).map(p => [p.what, p]));
+    drawPause(app ? "application '" + app + "'" : null, [...all.values()], silent);
     fill('list', permits.map(p => {
       const f = p.fleet, words = [], overrides = Object.values(p.overrides || {});
       if (p.paused || overrides.some(o => o.limit === 0)) words.push(['paused', 'strong']);
@@ -177,6 +179,7 @@
     const d = state.permit;
     show('list-section', false);
     if (!d) { problem('No permit is named ' + name + '.'); for (const id of ['keys-section', 'key-view', 'pause-section', 'history-section', 'calls-section']) show(id, false); stale(null); return; }
+    if (d.problem) d.paused = paused; else paused = d.paused; // what is not known now is shown as it was
     where(d, d.within ? ['lies within ' + d.within] : []);
     for (const k of d.keys) if (!k.problem) {
       const before = known.get(k.key);
@@ -191,7 +194,7 @@
     const fresh = key !== null ? d.keys.find(k => k.key === key) || idle : rows.length === 1 ? rows[0] : rows.length ? null : idle;
     problem([grace(d.store), d.hint, fresh && !fresh.problem ? silences(fresh.members) : ''].filter(Boolean).join(' '));
     show('keys-section', key === null);
-    drawPause("permit '" + d.name + "'", d.paused || [], d.keys.map(k => k.problem && known.has(k.key) ? known.get(k.key).state : k).filter(k => k.override && k.override.limit === 0).map(k => k.key));
+    drawPause("permit '" + d.name + "'", d.paused || [], Boolean(d.problem), d.keys.map(k => k.problem && known.has(k.key) ? known.get(k.key).state : k).filter(k => k.override && k.override.limit === 0).map(k => k.key));
     show('key-view', fresh !== null);
     show('calls-section', fresh !== null);
     show('history-section', Boolean(d.history)); // it is not kept of too many names
@@ -350,12 +353,12 @@
 
   const pauses = paused => paused.map(p => ' All calls of ' + p.what + ' are paused.' + terms(p)).join('');
   // the pause of the permit that is shown, or of the application
-  function drawPause(what, paused, zero = []) {
+  function drawPause(what, paused, silent, zero = []) {
     const writable = state.settings.writable;
     show('pause-section', what !== null);
     if (what === null) return;
     text('pause-title', 'Pause of ' + what);
-    text('pauses', pauses(paused).trim() || (zero.length ? 'Paused by a limit of the key ' + zero.slice(0, 5).join(', ') + ', not by a pause of all calls: use Lift at the limit of the key.' : 'No pause is known to this instance.'));
+    text('pauses', pauses(paused).trim() || (zero.length ? 'Paused by a limit of the key ' + zero.slice(0, 5).join(', ') + ', not by a pause of all calls: use Lift at the limit of the key.' : silent ? 'Unknown: the store does not answer.' : 'No pause is known to this instance.'));
     for (const e of $('pause-form').elements) e.disabled = !writable;
     show('resume-all', paused.length > 0 || !zero.length); // it would not lift the limit of a key
     $('pause-form').dataset.what = what;
@@ -431,8 +434,6 @@
       problem([grace(state.store), silences(state.list.shortestLeases)].filter(Boolean).join(' '));
       show('list-section', true);
       shown = null;
-      const app = state.list.application, all = new Map(state.list.permits.flatMap(p => p.paused || []).map(p => [p.what, p]));
-      drawPause(app ? "application '" + app + "'" : null, [...all.values()]);
       where(state, [[state.store.backend, state.store.address].filter(Boolean).join(' at ')]);
       drawList();
     } else drawPermit();
@@ -468,7 +469,7 @@
     filter = q.get('filter') || '';
     from = Number(q.get('from')) || 0;
     $('filter').value = filter;
-    if (before !== name) { known.clear(); gone.clear(); marks.clear(); leases.clear(); }
+    if (before !== name) { known.clear(); gone.clear(); marks.clear(); leases.clear(); paused = null; }
     for (const id of ['limit', 'reason', 'lasts', 'look', 'pause-reason', 'pause-lasts']) $(id).value = '';
     delete $('limit').dataset.key;
     text('done', '');

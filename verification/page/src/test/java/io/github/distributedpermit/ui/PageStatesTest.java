@@ -18,7 +18,7 @@ import org.junit.jupiter.api.Test;
 import org.springframework.boot.WebApplicationType;
 
 /**
- * What endpoint and page say of one permit in twelve states, beside what the test itself counts: the calls that it made and that have a
+ * What endpoint and page say of one permit in each state, beside what the test itself counts: the calls that it made and that have a
  * permit, or have none. The table of the documents has exactly these lines; {@code -Dpermit.documents=true} writes it.
  */
 class PageStatesTest extends PageTest {
@@ -75,6 +75,20 @@ class PageStatesTest extends PageTest {
                     () -> browser.text("#n-use").equals("3 / 0")
                             && browser.count("#lift:not([disabled])") == 1
                             && !browser.text("body").contains("was lifted, or lost"),
+                    "3 / 0",
+                    "All calls of permit 'report-export' are paused");
+        });
+        state("all calls paused, store down", store -> {
+            Workers one = one(store);
+            one.work(3);
+            await().until(() -> one.holding() == 3);
+            endpoint().drain(null, null, true, NAME, "the partner is down", null);
+            open(0, "?name=" + NAME);
+            await().until(() -> browser.text("#n-use").equals("3 / 0"));
+            store.silent = true;
+            return new Seen(
+                    () -> browser.count("body.stale") == 1
+                            && browser.text("#pauses").startsWith("All calls of permit"),
                     "3 / 0",
                     "All calls of permit 'report-export' are paused");
         });
