@@ -158,7 +158,7 @@ public final class FleetRefresh {
             inFlight--;
             try {
                 FleetTotals found = FleetTotals.of(answer.join(), limits.applyAsInt(key.name()));
-                totals.merge(key.name(), paused.test(key.name()) ? found.asPaused() : found, FleetTotals::plus);
+                totals.merge(key.name(), found, FleetTotals::plus);
             } catch (Throwable e) { // An Error, too, must not keep the round from sending the next key.
                 failed(e instanceof CompletionException && e.getCause() != null ? e.getCause() : e);
             }
@@ -186,7 +186,8 @@ public final class FleetRefresh {
             try {
                 inUse.forEach((name, keys) -> {
                     FleetTotals known = totals.getOrDefault(name, FleetTotals.NONE);
-                    totals.put(name, known.andSkipped(keys - known.inspected()));
+                    FleetTotals all = known.andSkipped(keys - known.inspected());
+                    totals.put(name, paused.test(name) ? all.asPaused() : all);
                 });
                 view.show(totals);
                 warned &= unexpected;

@@ -13,7 +13,7 @@ import io.github.distributedpermit.spi.KeyState.MemberState;
  * @param limit the limits in force of the keys
  * @param mixed keys for which members state different limits, and for which the operator has set none
  * @param full keys of which all permits are in use while calls wait; not those that are paused
- * @param paused keys whose limit is 0 by order of the operator
+ * @param paused keys whose limit is 0 by order of the operator, or of which all calls are paused
  * @param inspected how many keys these are
  * @param skipped how many more keys are in use, but were not inspected or could not be
  */
@@ -58,9 +58,9 @@ record FleetTotals(
                 0);
     }
 
-    /** The same while an operator has paused all calls of the name. */
+    /** The same while an operator has paused all calls of the name, so that all of its keys are, whatever is known of them. */
     FleetTotals asPaused() {
-        return new FleetTotals(holders, waiters, members, 0, 0, 0, inspected, inspected, skipped);
+        return new FleetTotals(holders, waiters, members, 0, 0, 0, inspected + skipped, inspected, skipped);
     }
 
     FleetTotals plus(FleetTotals other) {
@@ -79,6 +79,11 @@ record FleetTotals(
     /** With keys that are not known. */
     FleetTotals andSkipped(int keys) {
         return new FleetTotals(holders, waiters, members, limit, mixed, full, paused, inspected, skipped + keys);
+    }
+
+    /** How many keys are paused; not a number if that is not known of any of them. */
+    double knownPaused() {
+        return isUnknown() && paused == 0 ? Double.NaN : paused;
     }
 
     /** Whether the numbers say nothing, because keys are in use and none of them is known. */

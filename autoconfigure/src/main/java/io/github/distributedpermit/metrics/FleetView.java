@@ -37,18 +37,15 @@ public final class FleetView {
     }
 
     double value(String name, ToDoubleFunction<FleetTotals> number) {
-        Found last = found;
-        if (last == null || nanoTime.getAsLong() - last.at > validNanos) {
-            return Double.NaN;
-        }
-        FleetTotals totals = last.totals.getOrDefault(name, FleetTotals.NONE);
-        return totals.isUnknown() ? Double.NaN : number.applyAsDouble(totals);
+        return keys(name, totals -> totals.isUnknown() ? Double.NaN : number.applyAsDouble(totals));
     }
 
     /** Keys are counted even if nothing else is known of them. */
     double keys(String name, ToDoubleFunction<FleetTotals> number) {
         Found last = found;
-        return last == null ? Double.NaN : number.applyAsDouble(last.totals.getOrDefault(name, FleetTotals.NONE));
+        return last == null || nanoTime.getAsLong() - last.at > validNanos
+                ? Double.NaN
+                : number.applyAsDouble(last.totals.getOrDefault(name, FleetTotals.NONE));
     }
 
     private record Found(Map<String, FleetTotals> totals, long at) {}

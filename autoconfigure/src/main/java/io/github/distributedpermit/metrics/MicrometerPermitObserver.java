@@ -91,8 +91,8 @@ public final class MicrometerPermitObserver implements PermitObserver {
             fleet(PermitMeter.FLEET_LIMITS_MIXED, fleet, name, tags, FleetTotals::mixed);
             keys(fleet, name, tags.and("state", "inspected"), FleetTotals::inspected);
             keys(fleet, name, tags.and("state", "skipped"), FleetTotals::skipped);
-            keys(fleet, name, tags.and("state", "full"), FleetTotals::full);
-            keys(fleet, name, tags.and("state", "paused"), FleetTotals::paused);
+            fleet(PermitMeter.FLEET_KEYS, fleet, name, tags.and("state", "full"), FleetTotals::full);
+            keys(fleet, name, tags.and("state", "paused"), FleetTotals::knownPaused);
         }
     }
 

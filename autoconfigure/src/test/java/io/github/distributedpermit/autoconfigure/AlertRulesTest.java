@@ -122,6 +122,28 @@ class AlertRulesTest {
                 """);
     }
 
+    /** No number of paused keys is known meanwhile. */
+    @Test
+    void outageOfAMinuteDoesNotEndAPause() throws Exception {
+        Map<String, String> series = healthy();
+        for (String instance : List.of(A, B)) {
+            series.put(keys(instance, "inspected"), "1x159 0x4 1x75");
+            series.put(keys(instance, "skipped"), "0x159 1x4 0x75");
+            series.put(keys(instance, "paused"), "0x79 1x79 NaN NaN NaN NaN 1x75");
+            series.put(keys(instance, "full"), "0x159 NaN NaN NaN NaN 0x75");
+            series.put(of(instance, "wait_longest_seconds"), "3x79 0+15x159");
+        }
+        for (String at : List.of("40m15s", "40m45s", "42m")) {
+            check(series, """
+                          - expr: max by (alertname, name) (ALERTS{alertstate="firing"})
+                            eval_time: %s
+                            exp_samples:
+                              - labels: '{alertname="PermitPaused",name="export"}'
+                                value: 1
+                    """.formatted(at));
+        }
+    }
+
     @Test
     void healthyHourFiresNone() throws Exception {
         check(healthy(), """

@@ -101,8 +101,38 @@ class FleetFailuresTest {
         assertThat(view.keys("name", FleetTotals::skipped)).isEqualTo(50);
     }
 
+    @Test
+    void whatIsNotKnownWhileTheStoreIsAwayIsNoNumber() throws Exception {
+        Directory keys = new Directory(
+                List.of("key"), key -> CompletableFuture.failedFuture(PermitStoreException.passing("away", null)));
+        refresh(keys, name -> 1).refresh().get(10, TimeUnit.SECONDS);
+        assertThat(view.value("name", FleetTotals::full)).isNaN();
+        assertThat(view.keys("name", FleetTotals::knownPaused)).isNaN();
+        assertThat(view.keys("name", FleetTotals::skipped)).isEqualTo(1);
+    }
+
+    /** An alert about long waits asks whether all keys are, and this instance knows it without the store. */
+    @Test
+    void allKeysOfAPausedNameArePausedAlsoThoseThatWereNotInspected() throws Exception {
+        List<String> all = IntStream.range(0, 120).mapToObj(i -> "key-" + i).toList();
+        Directory answering = new Directory(all, key -> CompletableFuture.completedFuture(used(key)));
+        refresh(answering, name -> 1, true).refresh().get(10, TimeUnit.SECONDS);
+        assertThat(view.keys("name", FleetTotals::inspected)).isEqualTo(100);
+        assertThat(view.keys("name", FleetTotals::knownPaused)).isEqualTo(120);
+        assertThat(view.value("name", FleetTotals::limit)).isZero();
+        Directory away =
+                new Directory(all, key -> CompletableFuture.failedFuture(PermitStoreException.passing("away", null)));
+        refresh(away, name -> 1, true).refresh().get(10, TimeUnit.SECONDS);
+        assertThat(view.keys("name", FleetTotals::knownPaused)).isEqualTo(120);
+        assertThat(view.value("name", FleetTotals::holders)).isNaN();
+    }
+
     private FleetRefresh refresh(KeyDirectory keys, ToIntFunction<String> limits) {
-        return new FleetRefresh(keys, limits, name -> false, view, 100, Duration.ofSeconds(5));
+        return refresh(keys, limits, false);
+    }
+
+    private FleetRefresh refresh(KeyDirectory keys, ToIntFunction<String> limits, boolean paused) {
+        return new FleetRefresh(keys, limits, name -> paused, view, 100, Duration.ofSeconds(5));
     }
 
     private void once(String what) {
