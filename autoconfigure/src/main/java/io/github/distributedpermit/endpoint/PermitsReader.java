@@ -206,13 +206,15 @@ final class PermitsReader {
             }
         });
         OperatorLimit override = overrides.get(usual);
-        Integer stated = definition.isLimitedPerCall() ? null : Integer.valueOf(limit(definition));
+        Integer stated = definition.isLimitedPerCall() || definition.isUnlimited()
+                ? null
+                : Integer.valueOf(limit(definition));
         int waiting = gauges.map(PermitGauges::waiters).orElse(0);
         List<Paused> paused = paused(pauses, states);
         boolean known = definition.isUnlimited()
                 || (states.containsKey(usual) && states.keySet().containsAll(pauses));
         Integer inForce = override != null ? Integer.valueOf(override.limit()) : stated;
-        String source = override != null ? "override" : source(definition);
+        String source = source(definition, override != null);
         return new Summary(
                 definition.name(),
                 definition.key(),
@@ -333,7 +335,7 @@ final class PermitsReader {
                         : Inspected.unknown(key.state().key(), problem, key.tookNanos()))
                 .toList();
         Store store = store(inspected);
-        if (found && isEmpty(inspected.get(inspected.size() - 1))) {
+        if (found && !definition.isUnlimited() && isEmpty(inspected.get(inspected.size() - 1))) {
             keys.remove(usual);
             inspected = inspected.subList(0, inspected.size() - 1);
         }
@@ -432,8 +434,10 @@ final class PermitsReader {
         }
         return new Key(
                 state.key(),
-                known ? Integer.valueOf(paused ? 0 : state.limit(limit(definition))) : null,
-                known ? paused ? PAUSE : state.override().isPresent() ? "override" : source(definition) : null,
+                known && !definition.isUnlimited()
+                        ? Integer.valueOf(paused ? 0 : state.limit(limit(definition)))
+                        : null,
+                known ? paused ? PAUSE : source(definition, state.override().isPresent()) : null,
                 override(state),
                 differing(state.members()),
                 known ? Integer.valueOf(state.used()) : null,
@@ -555,7 +559,10 @@ final class PermitsReader {
         return limit == null ? 0 : limit;
     }
 
-    private String source(PermitDefinition definition) {
-        return permits.isLimitFromSettings(definition.name()) ? "settings" : "annotation";
+    private String source(PermitDefinition definition, boolean overridden) {
+        if (definition.isUnlimited()) {
+            return "none"; // its calls do not ask the store, which has an operator's limit
+        }
+        return overridden ? "override" : permits.isLimitFromSettings(definition.name()) ? "settings" : "annotation";
     }
 }

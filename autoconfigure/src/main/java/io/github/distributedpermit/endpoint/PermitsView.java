@@ -124,8 +124,8 @@ public record PermitsView(
      * @param limit in force for that key, else for the key with the name of the permit; {@code null} if the store did not answer for it or
      *     for a pause, or if each call states its own limit
      * @param limitSource where it comes from: {@code pause} of the permit or the application, {@code override} of the key, {@code annotation} or
-     *     {@code settings}
-     * @param statedLimit the limit that this instance states; {@code null} if each call states its own
+     *     {@code settings}; {@code none} for a permit without a limit
+     * @param statedLimit the limit that this instance states; {@code null} if each call states its own, or there is none
      * @param overrides the operator's limits of keys that this instance knows, by key; {@code null} if there are none
      * @param paused the pauses of the permit or of the application; {@code null} if there are none
      * @param within the name of the permit that it lies within; so the list is a tree
@@ -207,7 +207,7 @@ public record PermitsView(
      * @param instance the instance that answers
      * @param changes why this endpoint accepts no changes; {@code null} if it does
      * @param name of the permit
-     * @param statedLimit the limit that this instance states; {@code null} if each call states its own
+     * @param statedLimit the limit that this instance states; {@code null} if each call states its own, or there is none
      * @param paused the pauses of the permit or of the application; {@code null} if there are none
      * @param within the name of the permit that it lies within
      * @param holding permits that calls of this instance hold, over all keys
@@ -247,7 +247,7 @@ public record PermitsView(
      * @param limit in force: the operator's if one is set, else the one this instance states, or the highest stated one if each call
      *     states its own
      * @param limitSource where it comes from: {@code pause} of the permit or the application, {@code override} of the key, {@code annotation} or
-     *     {@code settings}
+     *     {@code settings}; {@code none} for a permit without a limit
      * @param override the operator's limit, if one is set
      * @param statedLimits the limits that members state, lowest first; only if they differ
      * @param inUse permits that members hold

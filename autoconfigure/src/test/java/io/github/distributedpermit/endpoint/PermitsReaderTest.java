@@ -73,6 +73,26 @@ class PermitsReaderTest {
                 .satisfies(key -> assertThat(key.problem()).contains("away"));
     }
 
+    @Test
+    void permitWithoutALimitHasNone() {
+        Answering permits = new Answering(0, 1, 0, 0);
+        permits.definition = PermitDefinition.named("tenant", "Test")
+                .limit(PermitDefinition.UNLIMITED)
+                .build();
+        PermitsReader reader = reader(permits, Duration.ofSeconds(30));
+        assertThat(reader.all("", List.of()).permits()).singleElement().satisfies(permit -> {
+            assertThat(permit.limit()).isNull();
+            assertThat(permit.statedLimit()).isNull();
+            assertThat(permit.limitSource()).isEqualTo("none");
+        });
+        Detail detail = reader.detail(permits.definition, ALL);
+        assertThat(detail.statedLimit()).isNull();
+        assertThat(detail.keys()).singleElement().satisfies(key -> {
+            assertThat(key.limit()).isNull();
+            assertThat(key.limitSource()).isEqualTo("none");
+        });
+    }
+
     /** The permit may be paused, whatever its key says. */
     @Test
     void noLimitIsSaidToBeInForceIfThePausesCannotBeRead() {
@@ -165,6 +185,7 @@ class PermitsReaderTest {
         @Nullable
         String failing;
 
+        PermitDefinition definition = DEFINITION;
         List<String> pauses = List.of();
         final List<String> inOrder = new ArrayList<>();
 
@@ -272,7 +293,7 @@ class PermitsReaderTest {
 
         @Override
         public Collection<PermitDefinition> definitions() {
-            return List.of(DEFINITION);
+            return List.of(definition);
         }
 
         @Override

@@ -9,6 +9,8 @@
   const SLOW = 500, LONG = 5000;
   const STATES = { lost: 'runs without its permit', holding: 'holds', waiting: 'waits' };
   const SOURCES = { pause: 'a pause of all calls', override: 'an operator', annotation: 'the annotation', settings: 'the settings' };
+  const FREE = 'This permit has no limit: its calls do not ask the store, so each instance knows its own only.';
+  const isFree = k => k.limitSource === 'none';
   const known = new Map(), gone = new Map(), marks = new Map(), names = new Map(), leases = new Map();
   // what the address selects: all permits, one of them, one of its keys, one instance
   let name = null, key = null, member = null, filter = '', from = 0;
@@ -167,7 +169,7 @@
       const to = link(p.name, p.name);
       to.dataset.id = p.name;
       const use = f ? [bar(f.fullestInUse, f.fullestLimit), f.keys > 1 ? el('small', '', ' fullest of ' + f.keys + ' keys') : null]
-        : [p.limitSource === undefined || p.statedLimit !== undefined ? 'unknown' : 'no limit'];
+        : [isFree(p) ? 'no limit' + (p.holding ? ', ' + p.holding + ' in use here' : '') : 'unknown'];
       const wait = f && f.waitingSince ? (f.waitingSinceUnknown ? '≥ ' : '') + span(age(f.waitingSince)) : f && f.waitingSinceUnknown ? 'unknown' : '–';
       // calls that a pause holds back ask the store for nothing
       return row('list', [[to], use, f && !p.paused ? f.waiting : p.waiting + ' here', wait, p.holdingSince ? span(age(p.holdingSince)) : '–', p.rejectedLately ?? 'unknown', [p.failedLately ? el('b', 'bad', p.failedLately) : p.failedLately ?? 'unknown'], chips(words)]);
@@ -225,7 +227,7 @@
     fill('keys', d.keys.map(k => {
       const to = link(k.key, name, k.key);
       to.dataset.id = k.key;
-      return row('keys', [[to], k.problem ? ['unknown'] : [bar(k.inUse, k.limit)], k.problem ? 'unknown' : k.waiting,
+      return row('keys', [[to], k.problem ? ['unknown'] : [isFree(k) ? 'no limit' : bar(k.inUse, k.limit)], k.problem ? 'unknown' : k.waiting,
         chips(k.problem ? [] : k.limit === 0 ? [['paused', 'strong']] : [...(k.override ? [['limit set', 'mild']] : []), ...(k.inUse >= k.limit ? [['full', k.waiting ? 'strong' : 'mild']] : [])])]);
     }), 'None.');
   }
@@ -257,11 +259,12 @@
   function drawNumbers(k, unknown) {
     show('paused', k.limit === 0);
     if (k.limit === 0) text('paused-text', 'No call gets a permit of ' + k.key + '.' + (pauses(state.permit.paused || []) || terms(k.override)) + (k.inUse ? ' ' + plural(k.inUse, 'permit is', 'permits are') + ' still in use.' : ''));
-    if (unknown || k.idle) {
+    if (unknown || k.idle || isFree(k)) {
       for (const id of ['n-use', 'n-queue', 'n-wait', 'n-members']) text(id, '–');
       for (const id of ['boxes', 'queue']) $(id).replaceChildren();
-      text('use-text', unknown ? 'Unknown: the store does not answer.' : 'No call of this instance has used this key.');
-      text('queue-text', unknown ? 'Unknown: the store does not answer.' : 'No call of this instance waits for this key.');
+      if (isFree(k)) text('n-use', state.permit.holding + ' here');
+      text('use-text', isFree(k) ? FREE : unknown ? 'Unknown: the store does not answer.' : 'No call of this instance has used this key.');
+      text('queue-text', isFree(k) ? 'No call waits.' : unknown ? 'Unknown: the store does not answer.' : 'No call of this instance waits for this key.');
       text('limits-text', '');
       text('hold-text', '');
       return;
@@ -322,7 +325,7 @@
       return row('members', [[el('div', 'who', el('span', 'badge ' + c.cls, c.letter), names)], m.holding, m.waiting, m.queuePosition ? '#' + m.queuePosition : '–',
         m.waitingSince ? span(age(m.waitingSince)) : m.waiting && !m.self ? 'unknown' : '–', m.leaseLeftMillis == null ? '–' : span(m.leaseLeftMillis),
         state.settings.writable && m.holding > 0 ? [button('Take permits', m.member, label)] : '–']);
-    }), unknown ? 'Unknown: the store does not answer.' : member !== null ? 'This instance neither holds permits of ' + k.key + ' nor waits for them.'
+    }), isFree(k) ? FREE : unknown ? 'Unknown: the store does not answer.' : member !== null ? 'This instance neither holds permits of ' + k.key + ' nor waits for them.'
       : k.idle ? 'No instance is known to use this key.' : state.permit.paused ? 'No instance holds permits.' : 'No instance holds or waits.');
     const other = one && !one.self, host = other && /@([^:@]+)/.exec(one.name || '');
     show('drain', member === self.member && state.settings.writable);
@@ -333,10 +336,10 @@
 
   function drawLimit(k, fresh, unknown) {
     const writable = state.settings.writable;
-    text('limit-text', (unknown || k.idle ? 'The limit in force is unknown.' : (fresh.problem ? 'The last known limit is ' : 'The limit in force is ') + k.limit + ', from ' + SOURCES[k.limitSource] + '.' + (k.limitSource === 'override' ? terms(k.override) : ''))
+    text('limit-text', isFree(k) ? 'None can be set here: set one in the settings first.' : (unknown || k.idle ? 'The limit in force is unknown.' : (fresh.problem ? 'The last known limit is ' : 'The limit in force is ') + k.limit + ', from ' + SOURCES[k.limitSource] + '.' + (k.limitSource === 'override' ? terms(k.override) : ''))
       + (k.idle ? ' A change is for the key ' + k.key + '.' : '') + (writable ? '' : ' This page may not change it: see management.endpoint.permits.access.'));
-    for (const e of $('limit-form').elements) e.disabled = !writable;
-    if (writable) $('lift').disabled = !k.override && !fresh.problem && !k.idle;
+    for (const e of $('limit-form').elements) e.disabled = !writable || isFree(k);
+    if (writable && !isFree(k)) $('lift').disabled = !k.override && !fresh.problem && !k.idle;
     const field = $('limit'), now = String(k.limit);
     if (field.dataset.key !== k.key) { field.value = field.dataset.of = ''; field.dataset.key = k.key; }
     // what an operator has begun to write stays, whatever others set meanwhile
@@ -380,7 +383,7 @@
         trace ? [trace] : c.traceId || '–', changes.some(b => b) ? changes : '–']);
       if (c.state === 'lost') tr.firstChild.className = 'bad';
       return tr;
-    }), 'No call of this instance holds or waits.');
+    }), isFree(k) ? FREE : 'No call of this instance holds or waits.');
     text('calls-more', k.calls.length > ROWS || k.callsTruncated ? 'Only the first ' + Math.min(ROWS, k.calls.length) + ' calls are shown.' : '');
   }
 

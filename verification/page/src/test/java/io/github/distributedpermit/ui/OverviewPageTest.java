@@ -290,6 +290,27 @@ class OverviewPageTest extends PageTest {
     }
 
     @Test
+    void permitWithoutALimitIsShownWithTheCallsOfThisInstance() {
+        Workers one = instance(
+                new LocalPermitBackend(),
+                WebApplicationType.SERVLET,
+                "one",
+                true,
+                "distributed-permit.permits.free.limit=unlimited");
+        one.hold("free", "free");
+        one.hold("free", "another");
+        open(0, "");
+        await().atMost(PATIENCE).until(() -> row("free").startsWith("freeno limit, 2 in use here"));
+        open(0, "?name=free");
+        await().atMost(PATIENCE).until(() -> browser.text("#n-use").equals("2 here"));
+        assertThat(browser.text("#use-text")).startsWith("This permit has no limit");
+        assertThat(browser.text("#calls")).startsWith("This permit has no limit");
+        assertThat(browser.count("#pause:disabled")).isEqualTo(1);
+        assertThat(browser.evaluate("document.body.innerText").asString()).doesNotContain("2147483647", "undefined");
+        assertThat(browser.errors()).isEmpty();
+    }
+
+    @Test
     void stackOfACallIsThatOfItsThreadAndTheListHasTheLongestHold() {
         Workers one = instance(new LocalPermitBackend(), WebApplicationType.SERVLET, "one", true);
         one.workOnThread("report-export");
