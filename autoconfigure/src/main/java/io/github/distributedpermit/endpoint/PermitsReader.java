@@ -335,7 +335,9 @@ final class PermitsReader {
                         : Inspected.unknown(key.state().key(), problem, key.tookNanos()))
                 .toList();
         Store store = store(inspected);
-        if (found && !definition.isUnlimited() && isEmpty(inspected.get(inspected.size() - 1))) {
+        Inspected last = inspected.get(inspected.size() - 1);
+        boolean only = keys.size() == 1 && (last.problem() != null || definition.isUnlimited()); // no other one says so
+        if (found && !only && isEmpty(last)) {
             keys.remove(usual);
             inspected = inspected.subList(0, inspected.size() - 1);
         }
@@ -371,9 +373,7 @@ final class PermitsReader {
     }
 
     private static boolean isEmpty(Inspected key) {
-        return key.problem() == null
-                && key.state().members().isEmpty()
-                && key.state().override().isEmpty();
+        return key.state().members().isEmpty() && key.state().override().isEmpty();
     }
 
     /** The keys of the store that this instance does not know as those of the permit. */

@@ -192,8 +192,7 @@
     }
     // the limit of a key that is not in use yet can be set too; most permits have one key, with the name of the permit
     const idle = { key: key === null ? name : key, members: [], calls: [], idle: true };
-    const seen = d.keys.filter(k => !k.problem || k.calls.length || known.has(k.key)), rows = seen.length ? seen : d.keys;
-    const fresh = key !== null ? d.keys.find(k => k.key === key) || idle : rows.length === 1 ? rows[0] : rows.length ? null : idle;
+    const fresh = key !== null ? d.keys.find(k => k.key === key) || idle : d.keys.length === 1 ? d.keys[0] : d.keys.length ? null : idle;
     problem([grace(d.store), d.hint, fresh && !fresh.problem ? silences(fresh.members) : ''].filter(Boolean).join(' '));
     show('keys-section', key === null);
     drawPause("permit '" + d.name + "'", d.paused || [], Boolean(d.problem), d.keys.map(k => k.problem && known.has(k.key) ? known.get(k.key).state : k).filter(k => k.override && k.override.limit === 0).map(k => k.key));
