@@ -27,6 +27,7 @@ public final class PermitEvents implements PermitObserver {
     static final int MOST = 100;
 
     private static final String EXPIRY = "expiry";
+    private static final Set<String> ORDERS = Set.of("limit", "eviction", "drain");
 
     /** Keys of a member, in the text of an event. */
     private static final int MOST_NAMED = 5;
@@ -160,9 +161,23 @@ public final class PermitEvents implements PermitObserver {
         Event event = new Event(clock.instant().truncatedTo(ChronoUnit.MILLIS), kind, key, text, count);
         events.add(0, event);
         if (events.size() > MOST) {
-            events.remove(MOST);
+            dropOldest();
         }
         return event;
+    }
+
+    /** Half of the room is for the orders of operators: an incident with many keys must not displace what they did about it. */
+    private void dropOldest() {
+        boolean orders = events.stream().filter(PermitEvents::isOrder).count() > MOST / 2;
+        int at = events.size() - 1;
+        while (isOrder(events.get(at)) != orders) {
+            at--;
+        }
+        events.remove(at);
+    }
+
+    private static boolean isOrder(Event event) {
+        return ORDERS.contains(event.kind());
     }
 
     /** A member that is not alive any more, and what it had. */

@@ -57,6 +57,30 @@ class PermitEventsTest {
         assertThat(latest.get(99).key()).isEqualTo("key-50");
     }
 
+    /** A lease that ends with calls of many keys, or a store that comes and goes. */
+    @Test
+    void incidentDoesNotDisplaceTheOrdersOfOperatorsNorTheyTheIncident() {
+        events.limitSet("a", OverrideLimit.of(0, "by anna through one", "trial"));
+        for (int i = 0; i < 150; i++) {
+            events.lost(new StubCall("key-" + i, 1));
+            events.storeSilent();
+            events.storeAnswers(Duration.ofSeconds(7));
+        }
+        assertThat(events.latest())
+                .hasSize(PermitEvents.MOST)
+                .extracting(Event::kind)
+                .contains("limit");
+        for (int i = 0; i < 150; i++) {
+            events.limitSet("b", OverrideLimit.empty());
+        }
+        List<Event> latest = events.latest();
+        assertThat(latest).hasSize(PermitEvents.MOST);
+        assertThat(latest.stream().filter(event -> !event.kind().equals("limit")))
+                .hasSize(PermitEvents.MOST / 2)
+                .first()
+                .satisfies(event -> assertThat(event.text()).contains("answers this instance again"));
+    }
+
     @Test
     void aLimitThatDoesNotEndByItselfSaysSo() {
         events.limitSet("a", OverrideLimit.of(1, "by anna through one", "trial"));
