@@ -377,6 +377,21 @@ class PermitsEndpointTest {
         }
     }
 
+    /** Spring Boot does it, and the documents say what follows for rules by path. */
+    @ParameterizedTest
+    @EnumSource(names = {"SERVLET", "REACTIVE"})
+    void nameInTheBodyReplacesThatInThePath(WebApplicationType type) {
+        try (ConfigurableApplicationContext context = start(
+                type, "management.endpoint.permits.access=unrestricted", "distributed-permit.permits.other.limit=2")) {
+            HttpResponse<String> answer = send(
+                    context,
+                    "POST",
+                    "permits/report-export",
+                    "{\"name\": \"other\", \"key\": \"other\", \"limit\": 1}");
+            assertThat(answer.body()).contains("\"name\":\"other\"");
+        }
+    }
+
     @Test
     void limitOfANameWithoutALimitIsRefusedBecauseNoCallWouldApplyIt() {
         try (ConfigurableApplicationContext context = start(
