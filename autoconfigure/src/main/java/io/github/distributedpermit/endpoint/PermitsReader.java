@@ -206,9 +206,8 @@ final class PermitsReader {
             }
         });
         OperatorLimit override = overrides.get(usual);
-        Integer stated = definition.isLimitedPerCall() || definition.isUnlimited()
-                ? null
-                : Integer.valueOf(limit(definition));
+        Integer stated =
+                definition.isLimitedPerCall() || definition.isUnlimited() ? null : Integer.valueOf(limit(definition));
         int waiting = gauges.map(PermitGauges::waiters).orElse(0);
         List<Paused> paused = paused(pauses, states);
         boolean known = definition.isUnlimited()
@@ -437,7 +436,9 @@ final class PermitsReader {
                 known && !definition.isUnlimited()
                         ? Integer.valueOf(paused ? 0 : state.limit(limit(definition)))
                         : null,
-                known ? paused ? PAUSE : source(definition, state.override().isPresent()) : null,
+                known || definition.isUnlimited()
+                        ? paused ? PAUSE : source(definition, state.override().isPresent())
+                        : null,
                 override(state),
                 differing(state.members()),
                 known ? Integer.valueOf(state.used()) : null,

@@ -91,6 +91,11 @@ class PermitsReaderTest {
             assertThat(key.limit()).isNull();
             assertThat(key.limitSource()).isEqualTo("none");
         });
+        permits.failing = "tenant";
+        assertThat(reader.detail(permits.definition, ALL).keys())
+                .as("its calls do not need the store")
+                .singleElement()
+                .satisfies(key -> assertThat(key.limitSource()).isEqualTo("none"));
     }
 
     /** The permit may be paused, whatever its key says. */
