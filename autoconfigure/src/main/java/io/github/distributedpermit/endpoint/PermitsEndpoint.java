@@ -17,6 +17,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
+import java.util.function.Consumer;
 import java.util.function.Supplier;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -43,6 +44,9 @@ public class PermitsEndpoint {
 
     private static final String READ_ONLY =
             "Changes are off, and answered with 405. management.endpoint.permits.access=unrestricted turns them on";
+
+    private static final String MADE = "made";
+    private static final String UNKNOWN = "unknown";
 
     private final PermitAccess permits;
     private final StoreAnswers answers;
@@ -208,7 +212,19 @@ public class PermitsEndpoint {
                             : "Permit '%s' is not paused. Check the name".formatted(name));
         }
         OverrideLimit limit = paused ? OverrideLimit.of(0, by(order), order.reason()) : OverrideLimit.empty();
-        await(() -> permits.pause(target, limit, order.lasts()));
+        make(
+                () -> permits.pause(target, limit, order.lasts()),
+                outcome -> audit(
+                        paused ? "PAUSED" : "RESUMED",
+                        name == null ? "" : name,
+                        "",
+                        order,
+                        Map.of(
+                                "application",
+                                name == null ? application : "",
+                                "lasts",
+                                order.lasts().toString()),
+                        outcome));
         if (!paused) {
             tell(
                     "limit",
@@ -217,16 +233,6 @@ public class PermitsEndpoint {
                     "ended the pause of "
                             + (name == null ? "application '" + application : "permit '" + printable(name)) + "'");
         }
-        audit(
-                paused ? "PAUSED" : "RESUMED",
-                name == null ? "" : name,
-                "",
-                order,
-                Map.of(
-                        "application",
-                        name == null ? application : "",
-                        "lasts",
-                        order.lasts().toString()));
         Map<String, Object> answer =
                 Map.of("paused", paused, name == null ? "application" : "name", name == null ? application : name);
         return OperationResponseBody.of(answer);
@@ -253,7 +259,7 @@ public class PermitsEndpoint {
                 "An operator%s drains this instance: it takes no more permits%s".formatted(who(order), why(order)));
         permits.drain();
         events.add("drain", "", "An operator" + who(order) + " drains this instance" + why(order), 1);
-        audit("DRAINED", "", "", order, Map.of());
+        audit("DRAINED", "", "", order, Map.of(), MADE);
         return OperationResponseBody.of(Map.of("draining", true));
     }
 
@@ -337,13 +343,15 @@ public class PermitsEndpoint {
                             .formatted(target, definition.name()));
         }
         OverrideLimit override = OverrideLimit.of(limit, by(order), order.reason());
-        await(() -> permits.override(target, override, order.lasts()));
-        audit(
-                "LIMIT_SET",
-                definition.name(),
-                target,
-                order,
-                Map.of("limit", limit, "lasts", order.lasts().toString()));
+        make(
+                () -> permits.override(target, override, order.lasts()),
+                outcome -> audit(
+                        "LIMIT_SET",
+                        definition.name(),
+                        target,
+                        order,
+                        Map.of("limit", limit, "lasts", order.lasts().toString()),
+                        outcome));
         return new Change(definition.name(), target, limit, null);
     }
 
@@ -358,8 +366,11 @@ public class PermitsEndpoint {
                         "unknown member",
                         "No member '%s' has permits of key '%s' or waits for them; a GET of the permit shows the members"
                                 .formatted(member, target)));
-        int taken = await(() -> permits.evict(target, member));
-        return taken(definition, target, taken, "member " + name, order);
+        String from = "member " + name;
+        int taken = await(
+                () -> permits.evict(target, member),
+                outcome -> audit("TAKEN", definition.name(), target, order, Map.of("from", from), outcome));
+        return taken(definition, target, taken, from, order);
     }
 
     /** Only this instance knows its calls, so it takes the permits itself, and its next claim returns them to the store. */
@@ -380,7 +391,7 @@ public class PermitsEndpoint {
                 target,
                 order,
                 "took %d permit(s) of key '%s' from %s".formatted(taken, printable(target), printable(from)));
-        audit("TAKEN", definition.name(), target, order, Map.of("from", from, "taken", taken));
+        audit("TAKEN", definition.name(), target, order, Map.of("from", from, "taken", taken), MADE);
         return new Change(definition.name(), target, null, taken);
     }
 
@@ -409,9 +420,10 @@ public class PermitsEndpoint {
                     "no limit",
                     "No operator has set a limit for key '%s' of permit '%s'. Check the key".formatted(target, name));
         }
-        await(() -> permits.override(target, OverrideLimit.empty()));
+        make(
+                () -> permits.override(target, OverrideLimit.empty()),
+                outcome -> audit("LIMIT_LIFTED", name, target, order, Map.of(), outcome));
         tell("limit", target, order, "lifted the limit of key '" + printable(target) + "'");
-        audit("LIMIT_LIFTED", name, target, order, Map.of());
         return new Change(name, target, null, null);
     }
 
@@ -448,12 +460,20 @@ public class PermitsEndpoint {
         events.add(kind, key, text, 1);
     }
 
-    private void audit(String type, String name, String key, Order order, Map<String, Object> more) {
+    /** A failure of whoever stores the event does not undo the change, so it is no failure of the request. */
+    private void audit(String type, String name, String key, Order order, Map<String, Object> more, String outcome) {
         Map<String, Object> data = new LinkedHashMap<>(more);
         data.put("permit", name);
         data.put("key", key);
         data.put("reason", order.reason());
-        audit.publishEvent(new AuditApplicationEvent(order.by(), "PERMITS_" + type, data));
+        if (outcome.equals(UNKNOWN)) {
+            data.put("outcome", UNKNOWN);
+        }
+        try {
+            audit.publishEvent(new AuditApplicationEvent(order.by(), "PERMITS_" + type, data));
+        } catch (RuntimeException e) {
+            LOG.log(System.Logger.Level.WARNING, "A listener of the audit event PERMITS_" + type + " failed", e);
+        }
     }
 
     private static String target(PermitDefinition definition, @Nullable String key) {
@@ -465,12 +485,21 @@ public class PermitsEndpoint {
         return target;
     }
 
-    private <T> T await(Supplier<CompletionStage<T>> question) {
+    private void make(Supplier<CompletionStage<Void>> change, Consumer<String> audit) {
+        await(change, audit);
+        audit.accept(MADE);
+    }
+
+    /** @param audit of a change that may have been made */
+    private <T> T await(Supplier<CompletionStage<T>> question, Consumer<String> audit) {
         try {
             return answers.of(question).join();
         } catch (CompletionException e) {
             boolean refused =
                     PermitStoreException.causeOf(e) instanceof PermitStoreException store && store.isPermanent();
+            if (!refused) {
+                audit.accept(UNKNOWN);
+            }
             throw new StoreUnavailableException(
                     (refused ? "The store refused the change: " : "") + answers.problem(e), refused);
         }
@@ -498,7 +527,7 @@ public class PermitsEndpoint {
                     : new Problem(
                             "It is unknown whether the change was made: %s. A GET of the permit shows the limit in force once the store answers"
                                     .formatted(getMessage()),
-                            "unknown");
+                            UNKNOWN);
         }
     }
 }

@@ -17,13 +17,17 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.springframework.boot.WebApplicationType;
+import org.springframework.boot.actuate.audit.AuditEvent;
+import org.springframework.boot.actuate.audit.listener.AuditApplicationEvent;
 import org.springframework.boot.builder.SpringApplicationBuilder;
+import org.springframework.context.ApplicationListener;
 import org.springframework.context.ConfigurableApplicationContext;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
@@ -133,11 +137,18 @@ class FrozenStoreTest {
                     .isEqualTo(200);
         }
         long together = System.nanoTime() - from;
+        List<AuditEvent> audit = new CopyOnWriteArrayList<>();
+        context.addApplicationListener(
+                (ApplicationListener<AuditApplicationEvent>) event -> audit.add(event.getAuditEvent()));
         HttpResponse<String> refused = send(
                         context, "POST", "permits/per-tenant", "{\"key\":\"tenant-00\",\"limit\":5}")
                 .get(BOUND.toMillis(), TimeUnit.MILLISECONDS);
         assertThat(refused.statusCode()).isEqualTo(503);
         assertThat(refused.body()).contains("unknown whether the change was made", "\"outcome\":\"unknown\"");
+        assertThat(audit).singleElement().satisfies(event -> {
+            assertThat(event.getType()).isEqualTo("PERMITS_LIMIT_SET");
+            assertThat(event.getData()).containsEntry("limit", 5).containsEntry("outcome", "unknown");
+        });
         JsonNode all = JSON.readTree(send(context, "GET", "permits", "")
                 .get(BOUND.toMillis(), TimeUnit.MILLISECONDS)
                 .body());

@@ -332,6 +332,21 @@ class PermitsEndpointTest {
         }
     }
 
+    /** Such as a repository of audit events on a database that is away. */
+    @Test
+    void failingListenerOfTheAuditDoesNotMakeAChangeAFailure() {
+        try (ConfigurableApplicationContext context =
+                start(WebApplicationType.SERVLET, "management.endpoint.permits.access=unrestricted")) {
+            context.addApplicationListener((ApplicationListener<AuditApplicationEvent>) event -> {
+                throw new IllegalStateException("the audit is away");
+            });
+            HttpResponse<String> answer = send(context, "POST", "permits/report-export", "{\"limit\": 7}");
+            assertThat(answer.statusCode()).isEqualTo(200);
+            assertThat(get(context, "permits/report-export").at("/keys/0/limit").asInt())
+                    .isEqualTo(7);
+        }
+    }
+
     /** Containers and firewalls refuse some of these in a path. */
     @ParameterizedTest
     @EnumSource(names = {"SERVLET", "REACTIVE"})
