@@ -552,7 +552,8 @@ final class PermitsReader {
     }
 
     private Instance instance() {
-        return new Instance(permits.member().id(), permits.member().name());
+        return new Instance(
+                permits.member().id(), permits.member().name(), permits.status().isDrained());
     }
 
     private static int limit(PermitDefinition definition) {

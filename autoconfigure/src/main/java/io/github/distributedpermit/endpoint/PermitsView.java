@@ -113,8 +113,9 @@ public record PermitsView(
      *
      * @param member its id, new at every start
      * @param name its readable name
+     * @param draining whether it takes no more permits until it is restarted, as an operator has ordered
      */
-    public record Instance(String member, String name) {}
+    public record Instance(String member, String name, boolean draining) {}
 
     /**
      * One permit: its limit in the store, and what calls of this instance do.

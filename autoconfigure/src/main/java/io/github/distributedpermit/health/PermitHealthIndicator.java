@@ -71,6 +71,9 @@ public final class PermitHealthIndicator implements HealthIndicator {
         if (store.isBypassed()) {
             health.withDetail("bypassed", "calls run without the store, as onStoreFailure of their permits allows");
         }
+        if (store.isDrained()) {
+            health.withDetail("drained", "takes no more permits until it is restarted: each call is rejected");
+        }
         health.withDetail("unansweredClaims", store.unanswered())
                 .withDetail("keys", store.keys())
                 .withDetail("keysInGrace", store.inGrace())

@@ -181,7 +181,7 @@ public final class PermitProblems {
             case QUEUE_FULL -> "Too many calls wait already";
             case ABOVE_LIMIT -> "The call needs more permits than there are";
             case TOO_MANY_KEYS -> "Too many different limits are in use";
-            case SHUTTING_DOWN -> "The instance is shutting down";
+            case SHUTTING_DOWN -> "The instance is shutting down or was drained";
         };
     }
 }

@@ -84,6 +84,11 @@ class AlertRulesTest {
                 new Incident("PermitHoldIsLong", a + "," + name, 59, Map.of(of(A, "hold_longest_seconds"), "0+18x239")),
                 new Incident(
                         "PermitCallsRejected", name, 55, Map.of(rejections(A, "export", "timed_out"), "0x119 0+5x120")),
+                new Incident(
+                        "PermitCallsAreNotServed",
+                        a + "," + name + ",reason=\"shutting_down\"",
+                        50,
+                        Map.of(rejections(A, "export", "shutting_down"), "0x119 0+1x120")),
                 new Incident("PermitLimitsDiffer", name, 59, Map.of(of(A, "fleet_limits_mixed_keys"), "0x79 1x160")),
                 new Incident("PermitsFullyUsed", name, 55, Map.of(keys(A, "full"), "0x119 1x120")));
     }
@@ -97,7 +102,7 @@ class AlertRulesTest {
                 .containsAll(incident.series().keySet());
         series.putAll(incident.series());
         check(series, """
-                      - expr: max by (alertname, instance, name) (ALERTS{alertstate="firing"})
+                      - expr: max by (alertname, instance, name, reason) (ALERTS{alertstate="firing"})
                         eval_time: %dm
                         exp_samples:
                           - labels: '{alertname="%s",%s}'
@@ -222,6 +227,7 @@ class AlertRulesTest {
             series.put(waits(instance, "export"), "0+10x239");
             series.put(rejections(instance, "export", "timed_out"), "0+0.5x239");
             series.put(rejections(instance, "export", "queue_full"), "0x239");
+            series.put(rejections(instance, "export", "shutting_down"), "0x119 9x120");
             series.put(waits(instance, "job"), "0+0.25x239");
         }
         series.put(rejections(A, "job", "limit_reached"), "0+0.25x239");

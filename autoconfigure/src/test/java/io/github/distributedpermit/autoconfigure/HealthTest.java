@@ -98,6 +98,17 @@ class HealthTest {
     }
 
     @Test
+    void drainedInstanceIsUpAndSaysSo() {
+        cuttable.run(context -> {
+            PermitHealthIndicator indicator = context.getBean(PermitHealthIndicator.class);
+            assertThat(indicator.health().getDetails()).doesNotContainKey("drained");
+            context.getBean(PermitEngine.class).drain();
+            assertThat(indicator.health().getStatus()).isEqualTo(Status.UP);
+            assertThat(indicator.health().getDetails()).containsKey("drained");
+        });
+    }
+
+    @Test
     void downSaysAllThatIsWrong() {
         cuttable.run(context -> {
             Health health = new PermitHealthIndicator(

@@ -863,12 +863,14 @@ class PermitsEndpointTest {
                 assertThat(call)
                         .failsWithin(Duration.ofSeconds(5))
                         .withThrowableThat()
-                        .withMessageContaining("shutting down");
+                        .withMessageContaining("an operator has drained it");
             }
+            assertThat(get(context, "permits").at("/instance/draining").asBoolean())
+                    .isTrue();
             JsonNode drained = get(context, "permits/report-export").at("/keys/0");
             assertThat(drained.at("/inUse").asInt()).isEqualTo(1);
             assertThat(drained.at("/waiting").asInt()).isZero();
-            assertThat(exports.rejection()).contains("shutting down");
+            assertThat(exports.rejection()).contains("an operator has drained it");
             exports.end();
             assertThat(holding.join()).isEqualTo("held");
         }

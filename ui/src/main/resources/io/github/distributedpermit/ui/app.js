@@ -193,7 +193,7 @@
     // the limit of a key that is not in use yet can be set too; most permits have one key, with the name of the permit
     const idle = { key: key === null ? name : key, members: [], calls: [], idle: true };
     const fresh = key !== null ? d.keys.find(k => k.key === key) || idle : d.keys.length === 1 ? d.keys[0] : d.keys.length ? null : idle;
-    problem([grace(d.store), d.hint, fresh && !fresh.problem ? silences(fresh.members) : ''].filter(Boolean).join(' '));
+    problem([drained(d.instance), grace(d.store), d.hint, fresh && !fresh.problem ? silences(fresh.members) : ''].filter(Boolean).join(' '));
     show('keys-section', key === null);
     drawPause("permit '" + d.name + "'", d.paused || [], Boolean(d.problem), d.keys.map(k => k.problem && known.has(k.key) ? known.get(k.key).state : k).filter(k => k.override && k.override.limit === 0).map(k => k.key));
     show('key-view', fresh !== null);
@@ -327,7 +327,7 @@
     }), isFree(k) ? FREE : unknown ? 'Unknown: the store does not answer.' : member !== null ? 'This instance neither holds permits of ' + k.key + ' nor waits for them.'
       : k.idle ? 'No instance is known to use this key.' : state.permit.paused ? 'No instance holds permits.' : 'No instance holds or waits.');
     const other = one && !one.self, host = other && /@([^:@]+)/.exec(one.name || '');
-    show('drain', member === self.member && state.settings.writable);
+    show('drain', member === self.member && state.settings.writable && !self.draining);
     show('member-text', member !== null);
     $('member-text').replaceChildren(...(!other ? [] : ['Its calls, with method and thread, are known to that instance alone. ',
       outside('Its page', state.settings.instanceLink, { instance: one.name || one.member, host: host ? host[1] : '' }) || '', ' Member ' + one.member + '.']));
@@ -423,6 +423,8 @@
   const grace = store => !store.keysInGrace ? '' : 'The store may have lost its state: ' + plural(store.keysInGrace, 'key', 'keys')
     + ' of this instance get no new permits for up to a lease, so that calls which still hold some get them back first.';
 
+  const drained = i => i.draining ? 'This instance was drained: it takes no more permits until it is restarted, and rejects each call.' : '';
+
   // calls wait as long for a permit as this page for its answer
   function where(of, more) {
     const slow = of.store.slowMillis || (of.store.tookMillis >= SLOW ? of.store.tookMillis : 0);
@@ -433,7 +435,7 @@
   function draw() {
     if (name === null) {
       for (const id of ['keys-section', 'key-view', 'history-section', 'calls-section', 'lost']) show(id, false);
-      problem([grace(state.store), silences(state.list.shortestLeases)].filter(Boolean).join(' '));
+      problem([drained(state.instance), grace(state.store), silences(state.list.shortestLeases)].filter(Boolean).join(' '));
       show('list-section', true);
       shown = null;
       where(state, [[state.store.backend, state.store.address].filter(Boolean).join(' at ')]);

@@ -40,6 +40,11 @@ public interface StoreGauges {
         return false;
     }
 
+    /** Whether this instance takes no more permits: an operator has drained it, or it has left the store. */
+    default boolean isDrained() {
+        return false;
+    }
+
     /** How many claims have no answer yet, over all keys. */
     int unanswered();
 

@@ -286,6 +286,7 @@ class OverviewPageTest extends PageTest {
         await().atMost(PATIENCE).until(() -> browser.text("#done").equals("This instance takes no more permits."));
         assertThat(browser.evaluate("window.asked").asString()).startsWith("Drain one? It takes no more permits");
         assertThat(one.waiting()).as("the calls that waited are rejected").isZero();
+        await().atMost(PATIENCE).until(() -> browser.text("#problem").startsWith("This instance was drained"));
         assertThat(browser.errors()).isEmpty();
     }
 

@@ -6,6 +6,7 @@ import io.github.distributedpermit.PermitRejectedException;
 import io.github.distributedpermit.PermitRejectedException.Reason;
 import io.github.distributedpermit.PermitRequest;
 import io.github.distributedpermit.core.LogSafe;
+import io.github.distributedpermit.core.key.Admission;
 import io.github.distributedpermit.core.key.Grant;
 import io.github.distributedpermit.core.key.Outcome;
 import io.github.distributedpermit.core.key.PauseState;
@@ -216,7 +217,11 @@ public final class Outcomes {
             case ABOVE_LIMIT -> "The call asks for " + request.permits() + " permits, more than there are now: " + what;
             case TOO_MANY_KEYS ->
                 "Too many keys in use by this instance: " + what + "; use fewer different keys at once";
-            case SHUTTING_DOWN -> "The application is shutting down: " + what;
+            case SHUTTING_DOWN ->
+                (registry.admission() == Admission.NONE
+                                ? "This instance takes no more permits, because an operator has drained it or it has left the store: "
+                                : "The application is shutting down: ")
+                        + what;
         };
     }
 }

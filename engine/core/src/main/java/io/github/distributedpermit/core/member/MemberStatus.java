@@ -1,5 +1,6 @@
 package io.github.distributedpermit.core.member;
 
+import io.github.distributedpermit.core.key.Admission;
 import io.github.distributedpermit.spi.PermitBackend;
 import io.github.distributedpermit.spi.StoreGauges;
 import java.time.Duration;
@@ -59,6 +60,13 @@ public final class MemberStatus implements StoreGauges {
     @Override
     public boolean isBypassed() {
         return registry.get().map(present -> present.watch().isBypassed()).orElse(false);
+    }
+
+    @Override
+    public boolean isDrained() {
+        return registry.get()
+                .filter(present -> present.admission() == Admission.NONE)
+                .isPresent();
     }
 
     @Override
