@@ -227,8 +227,8 @@ public final class DistributedPermitAutoConfiguration {
         TimeSource replaced = time.getIfAvailable();
         List<RepeatedTasks.Task> tasks = new ArrayList<>();
         LongSupplier clock = replaced == null ? System::nanoTime : replaced::nanoTime;
-        LongCallsWarning warning =
-                new LongCallsWarning(engine::gauges, engine::calls, new SettingsReader(properties).log(), clock);
+        LongCallsWarning warning = new LongCallsWarning(
+                engine::gauges, engine::calls, engine::limitInForce, new SettingsReader(properties).log(), clock);
         if (warning.isOn()) {
             tasks.add(new RepeatedTasks.Task(warning.pause(), warning::check));
         }

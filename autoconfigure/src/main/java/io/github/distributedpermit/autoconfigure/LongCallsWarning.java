@@ -1,5 +1,6 @@
 package io.github.distributedpermit.autoconfigure;
 
+import io.github.distributedpermit.PermitDefinition;
 import io.github.distributedpermit.spi.CallView;
 import io.github.distributedpermit.spi.CallView.State;
 import io.github.distributedpermit.spi.PermitGauges;
@@ -9,9 +10,11 @@ import java.util.Collection;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.function.BiFunction;
 import java.util.function.LongSupplier;
 import java.util.function.Supplier;
+import java.util.function.ToIntBiFunction;
 import org.apache.commons.logging.Log;
 import org.apache.commons.logging.LogFactory;
 
@@ -29,18 +32,24 @@ final class LongCallsWarning {
 
     private final Supplier<Collection<PermitGauges>> permits;
     private final BiFunction<String, Integer, List<CallView>> calls;
+    private final ToIntBiFunction<String, String> limits;
     private final DistributedPermitProperties.Log thresholds;
     private final LongSupplier nanoTime;
     private final Map<String, Long> lastWarnings = new HashMap<>();
 
-    /** @param calls of a key, at most so many, each kind the oldest first */
+    /**
+     * @param calls of a key, at most so many, each kind the oldest first
+     * @param limits the limit in force for calls of a name, and of a key
+     */
     LongCallsWarning(
             Supplier<Collection<PermitGauges>> permits,
             BiFunction<String, Integer, List<CallView>> calls,
+            ToIntBiFunction<String, String> limits,
             DistributedPermitProperties.Log thresholds,
             LongSupplier nanoTime) {
         this.permits = permits;
         this.calls = calls;
+        this.limits = limits;
         this.thresholds = thresholds;
         this.nanoTime = nanoTime;
     }
@@ -89,12 +98,15 @@ final class LongCallsWarning {
     }
 
     private void warnOfWait(PermitGauges permit, LongestCall call) {
+        Optional<CallView> oldest = oldest(call.key(), State.WAITING);
+        // not that of the gauge, which is of the key that was answered last
+        int limit = limits.applyAsInt(oldest.map(CallView::name).orElse(permit.name()), call.key());
         log.warn(
                 ("A call%s has been waiting for permit '%s', key '%s', for %d s (distributed-permit.log.long-wait is %d s)."
-                                + "%s %d call(s) of this instance wait, and calls of this instance hold %d permit(s); the limit is %d."
+                                + "%s %d call(s) of this instance wait, and calls of this instance hold %d permit(s); %s."
                                 + " %s.")
                         .formatted(
-                                caller(call.key(), State.WAITING),
+                                caller(oldest),
                                 safe(permit.name()),
                                 safe(call.key()),
                                 call.time().toSeconds(),
@@ -105,8 +117,10 @@ final class LongCallsWarning {
                                                 .formatted(safe(call.inner())),
                                 permit.waiters(),
                                 permit.holders(),
-                                permit.limit(),
-                                permit.limit() == 0
+                                limit == PermitDefinition.PER_CALL
+                                        ? "each call states its limit"
+                                        : "the limit is " + limit,
+                                limit == 0
                                         ? "An operator has paused it: the endpoint 'permits' shows who and why; lift the limit to end that"
                                         : "Raise the limit, shorten the work or the time-out, or look for calls that do not end"));
     }
@@ -116,7 +130,7 @@ final class LongCallsWarning {
                 ("A call%s has held permit '%s', key '%s', for %d s (distributed-permit.log.long-hold is %d s); %d call(s)"
                                 + " of this instance wait. If its work can be shorter, or was forgotten, end it.")
                         .formatted(
-                                caller(call.key(), State.HOLDING),
+                                caller(oldest(call.key(), State.HOLDING)),
                                 safe(permit.name()),
                                 safe(call.key()),
                                 call.time().toSeconds(),
@@ -124,12 +138,16 @@ final class LongCallsWarning {
                                 permit.waiters()));
     }
 
-    /** Who makes the call, if that is recorded. The longest call of a name is the oldest of its key. */
-    private String caller(String key, State state) {
+    /** The longest call of a name is the oldest of its key. */
+    private Optional<CallView> oldest(String key, State state) {
         return calls.apply(key, MOST_CALLS).stream()
                 .filter(call -> call.is(state))
-                .findFirst()
-                .flatMap(call -> call.caller()
+                .findFirst();
+    }
+
+    /** Who makes the call, if that is recorded. */
+    private static String caller(Optional<CallView> oldest) {
+        return oldest.flatMap(call -> call.caller()
                         .map(caller -> " of %s on thread '%s'%s"
                                 .formatted(
                                         safe(caller.method().orElse("an unknown method")),

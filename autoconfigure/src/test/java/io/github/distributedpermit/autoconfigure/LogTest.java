@@ -3,6 +3,7 @@ package io.github.distributedpermit.autoconfigure;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import io.github.distributedpermit.NamedPermits;
 import io.github.distributedpermit.Permit;
 import io.github.distributedpermit.PermitRequest;
 import io.github.distributedpermit.Permits;
@@ -10,8 +11,11 @@ import io.github.distributedpermit.core.engine.PermitEngine;
 import io.github.distributedpermit.spi.Caller;
 import io.github.distributedpermit.spi.Member;
 import io.github.distributedpermit.spi.OverrideLimit;
+import io.github.distributedpermit.spi.PermitGauges;
+import io.github.distributedpermit.spi.PermitGauges.LongestCall;
 import io.github.distributedpermit.testsupport.Logged;
 import io.github.distributedpermit.testsupport.RedisServer;
+import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -174,6 +178,52 @@ class LogTest {
                 });
     }
 
+    /** The gauge of the name has the limit of the key that was answered last. */
+    @Test
+    void aLongWaitHasTheLimitOfItsOwnKey(CapturedOutput output) {
+        Starts.local()
+                .withPropertyValues("distributed-permit.permits.tenant.limit=3", "distributed-permit.log.long-wait=1h")
+                .run(context -> {
+                    PermitEngine engine = context.getBean(PermitEngine.class);
+                    NamedPermits tenant = engine.named("tenant");
+                    Permit held = tenant.acquire(
+                            PermitRequest.builder("full").permits(3).build());
+                    CompletableFuture<Permit> waiting = tenant.acquireAsync(PermitRequest.of("full"));
+                    await().until(() -> longestWait(engine).equals("full"));
+                    engine.override("paused", OverrideLimit.of(0))
+                            .toCompletableFuture()
+                            .get(10, TimeUnit.SECONDS);
+                    CompletableFuture<Permit> heldBack = tenant.acquireAsync(PermitRequest.of("paused"));
+                    await().until(() -> engine.gauges("tenant").orElseThrow().limit() == 0);
+                    check(engine);
+                    assertThat(output.getOut()).contains("key 'full'", "; the limit is 3. Raise the limit");
+                    waiting.cancel(false);
+                    await().until(() -> longestWait(engine).equals("paused"));
+                    held.release();
+                    tenant.acquire(PermitRequest.of("full")).release();
+                    check(engine);
+                    assertThat(output.getOut()).contains("key 'paused'", "; the limit is 0. An operator has paused it");
+                    heldBack.cancel(false);
+                });
+    }
+
+    private static String longestWait(PermitEngine engine) {
+        return engine.gauges("tenant")
+                .flatMap(PermitGauges::longestWait)
+                .map(LongestCall::key)
+                .orElse("");
+    }
+
+    private static void check(PermitEngine engine) {
+        new LongCallsWarning(
+                        engine::gauges,
+                        engine::calls,
+                        engine::limitInForce,
+                        new DistributedPermitProperties.Log(Duration.ofNanos(1), Duration.ZERO),
+                        System::nanoTime)
+                .check();
+    }
+
     @Test
     void longWaitsAndHoldsAreWarnedAboutOnceAMinute(CapturedOutput output) {
         Starts.local()
@@ -191,6 +241,7 @@ class LogTest {
                     LongCallsWarning again = new LongCallsWarning(
                             () -> context.getBean(PermitEngine.class).gauges(),
                             context.getBean(PermitEngine.class)::calls,
+                            context.getBean(PermitEngine.class)::limitInForce,
                             context.getBean(DistributedPermitProperties.class).log(),
                             () -> 0);
                     again.check();

@@ -290,6 +290,18 @@ public final class PermitEngine implements Permits, PermitCatalog, PermitAccess,
                 .isPresent();
     }
 
+    /**
+     * The limit in force of a key for calls of this name, as far as this process knows: 0 while an operator has paused them,
+     * {@link PermitDefinition#PER_CALL} if each call states its own.
+     */
+    public int limitInForce(String name, String key) {
+        if (isPaused(name) || isPaused(catalog.observedName(name))) {
+            return 0;
+        }
+        int stated = find(name).map(PermitDefinition::limit).orElse(PermitDefinition.PER_CALL);
+        return registry().map(registry -> registry.limitInForce(key, stated)).orElse(stated);
+    }
+
     @Override
     public Optional<String> application() {
         return Optional.ofNullable(application);
