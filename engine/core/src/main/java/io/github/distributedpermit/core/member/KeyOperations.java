@@ -122,7 +122,9 @@ public final class KeyOperations {
 
     /** Sets or ends a {@link Pause}, and has all instances look for it. */
     public CompletionStage<Void> pause(String pause, OverrideLimit limit, Duration lasts) {
-        // not before the pause is set: an instance that looks in between would not look again
+        // Before the pause is set, since this instance may not live to do it afterwards; and then again, since one that
+        // looks in between would not look a second time.
+        announce(new CompletableFuture<>(), null, 1);
         CompletableFuture<Void> done = new CompletableFuture<>();
         override(pause, limit, lasts).whenComplete((set, failure) -> {
             announce(done, failure, ANNOUNCEMENTS);

@@ -214,6 +214,21 @@ class PauseOfNameTest {
     }
 
     @Test
+    void pauseOfAnInstanceThatCrashesOnceItIsSetComesIntoForce() {
+        Party a = member("a");
+        Party b = member("b");
+        Asked before = b.acquire();
+        bench.runMillis(3);
+        a.link.lastSet = PAUSE;
+        pause(a, PAUSE);
+        bench.run(BOUND);
+        Asked after = b.acquire();
+        bench.runMillis(3);
+        assertThat(before.holds()).isTrue();
+        assertThat(after.isWaiting()).isTrue();
+    }
+
+    @Test
     void callsThatArriveWhileStoreIsAwayFailAsUsualIfNothingIsKnown() {
         Party a = member("a");
         bench.conditions.claimsLost = true;

@@ -36,6 +36,11 @@ final class SimLink implements PermitStore {
     /** The key whose claims are lost; {@code null} for none. */
     @Nullable
     String lostKey;
+    /** The last key whose limit this member sets before it crashes; {@code null} for none. */
+    @Nullable
+    String lastSet;
+
+    private boolean crashed;
 
     SimLink(SimNetwork network, String member, SimProcess process, HoldingListener listener) {
         this.network = network;
@@ -155,10 +160,11 @@ final class SimLink implements PermitStore {
 
     @Override
     public CompletionStage<Void> override(String key, OverrideLimit limit) {
-        if (key.equals(lostKey)) {
+        if (key.equals(lostKey) || crashed) {
             return CompletableFuture.failedFuture(PermitStoreException.passing("no answer", null));
         }
         network.server.override(key, limit);
+        crashed = key.equals(lastSet);
         return CompletableFuture.completedFuture(null);
     }
 
