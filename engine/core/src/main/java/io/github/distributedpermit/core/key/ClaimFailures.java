@@ -10,8 +10,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * Follows the answers and failures of one key's claims, and ends the calls that have to fail because of them. If the
  * store does not answer, a call waits for it for the store time-out at most. Once no claim of the member has been
- * answered for that long ({@link StoreWatch}), further calls fail at once until one is answered, or none has been sent for a
- * while. Guarded by the lock of the {@link KeyQueue}.
+ * answered for that long ({@link StoreWatch}), further calls fail at once until one is answered, or none has been seen to fail
+ * for a while. Guarded by the lock of the {@link KeyQueue}.
  */
 final class ClaimFailures {
 

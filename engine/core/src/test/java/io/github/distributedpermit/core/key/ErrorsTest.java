@@ -35,6 +35,7 @@ import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
+import java.util.function.IntPredicate;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -435,43 +436,53 @@ class ErrorsTest {
         }
     }
 
+    /**
+     * Runs a test for the first use of what fails in it, for the second, and so on, until it has fewer uses.
+     *
+     * @param test answers whether that use has failed
+     */
+    private static void whateverUseFails(int most, IntPredicate test) {
+        boolean failed = true;
+        for (int use = 1; failed && use < most; use++) {
+            failed = test.test(use);
+            assertThat(failed || use > 1).isTrue();
+        }
+    }
+
     /** The client delivers each answer once: what has become of it after an error, the queue has to find out. */
     @Test
     void answerThatAnErrorKeepsFromItsKeyIsReceivedSoon() {
-        boolean failed = true;
-        for (int use = 1; failed; use++) {
+        whateverUseFails(Integer.MAX_VALUE, use -> {
             ErrorsTest world = new ErrorsTest();
             PermitEngine engine = world.failingEngine();
             Asked call = new Asked(engine.named(KEY).acquireAsync(PermitRequest.of(KEY)));
             world.run(Duration.ofNanos(900_000));
-            failed = world.failsWithin(Source.CLOCK, use, Duration.ofSeconds(1));
-            assertThat(failed || use > 1).isTrue();
+            boolean failed = world.failsWithin(Source.CLOCK, use, Duration.ofSeconds(1));
             assertThat(call.holds() || call.failure() instanceof Planted)
                     .as("use " + use)
                     .isTrue();
-        }
+            return failed;
+        });
     }
 
     @Test
     void permitWhoseRenewalWasAnsweredIsNotLostByAnError() {
-        boolean failed = true;
-        for (int use = 1; failed && use < 40; use++) {
+        whateverUseFails(40, use -> {
             ErrorsTest world = new ErrorsTest();
             PermitEngine engine = world.failingEngine();
             Asked call = new Asked(engine.named(KEY).acquireAsync(PermitRequest.of(KEY)));
             world.run(Bench.LEASE.dividedBy(3).plusNanos(900_000));
             assertThat(call.holds()).isTrue();
-            failed = world.failsWithin(Source.CLOCK, use, Bench.LEASE);
-            assertThat(failed || use > 1).isTrue();
+            boolean failed = world.failsWithin(Source.CLOCK, use, Bench.LEASE);
             assertThat(call.holds()).as("use " + use).isTrue();
-        }
+            return failed;
+        });
     }
 
     /** Nothing repeats the order to end the calls that wait. */
     @Test
     void noCallWaitsAfterTheEndOfTheInstanceWhateverFailed() {
-        boolean failed = true;
-        for (int use = 1; failed; use++) {
+        whateverUseFails(Integer.MAX_VALUE, use -> {
             ErrorsTest world = new ErrorsTest();
             PermitEngine engine = world.failingEngine();
             Asked all = new Asked(
@@ -482,8 +493,7 @@ class ErrorsTest {
             world.failing = Source.CLOCK;
             world.usesUntilFailure = use;
             world.guarded(engine::close);
-            failed = world.failsWithin(Source.CLOCK, world.usesUntilFailure, Duration.ofSeconds(1));
-            assertThat(failed || use > 1).isTrue();
+            boolean failed = world.failsWithin(Source.CLOCK, world.usesUntilFailure, Duration.ofSeconds(1));
             if (waiting.isWaiting()) {
                 engine.close(); // the error was that of the first attempt
             }
@@ -491,13 +501,13 @@ class ErrorsTest {
                     .as("use " + use)
                     .isInstanceOfAny(PermitRejectedException.class, Planted.class);
             all.release();
-        }
+            return failed;
+        });
     }
 
     @Test
     void limitThatWasChangedIsStatedWhateverFailed() {
-        boolean failed = true;
-        for (int use = 1; failed && use < 40; use++) {
+        whateverUseFails(40, use -> {
             ErrorsTest world = new ErrorsTest();
             PermitEngine engine = world.failingEngine();
             Asked all = new Asked(
@@ -508,21 +518,20 @@ class ErrorsTest {
             world.failing = Source.CLOCK;
             world.usesUntilFailure = use;
             world.guarded(() -> engine.changeLimits(Map.of(KEY, 1)));
-            failed = world.failsWithin(Source.CLOCK, world.usesUntilFailure, Duration.ofSeconds(3));
-            assertThat(failed || use > 1).isTrue();
+            boolean failed = world.failsWithin(Source.CLOCK, world.usesUntilFailure, Duration.ofSeconds(3));
             List<Claim> claims = world.network.link("a").claims;
             assertThat(claims.get(claims.size() - 1).counts().limit())
                     .as("use " + use)
                     .isEqualTo(1);
             assertThat(waiting.isWaiting()).isTrue();
             all.release();
-        }
+            return failed;
+        });
     }
 
     @Test
     void pauseOfANameIsObeyedWhateverFailed() {
-        boolean failed = true;
-        for (int use = 1; failed && use < 60; use++) {
+        whateverUseFails(60, use -> {
             ErrorsTest world = new ErrorsTest();
             PermitEngine engine = world.failingEngine();
             engine.obeyPauses("shop");
@@ -533,8 +542,7 @@ class ErrorsTest {
             world.run(Duration.ofMillis(5));
             world.network.server.override(Pause.ofName(KEY), OverrideLimit.of(0));
             world.network.server.override(Pause.CHANGES, OverrideLimit.of(1));
-            failed = world.failsWithin(Source.CLOCK, use, Bench.LEASE);
-            assertThat(failed || use > 1).isTrue();
+            boolean failed = world.failsWithin(Source.CLOCK, use, Bench.LEASE);
             all.release();
             world.run(Duration.ofSeconds(1));
             assertThat(waiting.isWaiting()).as("use " + use).isTrue();
@@ -542,15 +550,15 @@ class ErrorsTest {
             world.network.server.override(Pause.CHANGES, OverrideLimit.of(2));
             world.run(Bench.LEASE);
             assertThat(waiting.holds()).as("use " + use).isTrue();
-        }
+            return failed;
+        });
     }
 
     /** Without a record in the store, other instances would be granted the permit of the call that runs. */
     @ParameterizedTest
     @EnumSource(names = {"CLOCK", "TIMER"})
     void storeIsUsedAgainAfterAnOutageWhateverFailed(Source source) {
-        boolean struck = true;
-        for (int use = 1; struck && use < 40; use++) {
+        whateverUseFails(40, use -> {
             ErrorsTest world = new ErrorsTest();
             PermitEngine engine = world.failingEngine(PermitSettings.builder()
                     .limit(LIMIT)
@@ -560,14 +568,14 @@ class ErrorsTest {
             Asked call = new Asked(engine.named(KEY).acquireAsync(PermitRequest.of(KEY)));
             world.run(Bench.STORE_TIMEOUT.multipliedBy(2));
             assertThat(call.holds()).isTrue();
-            struck = world.failsWithin(source, use, Duration.ofSeconds(5));
-            assertThat(struck || use > 1).isTrue();
+            boolean struck = world.failsWithin(source, use, Duration.ofSeconds(5));
             world.conditions.refusing = false;
             world.run(Bench.LEASE);
             SimTable table = world.network.server.find(KEY);
             assertThat(table == null ? 0 : table.used()).as("use " + use).isEqualTo(1);
             call.release();
-        }
+            return struck;
+        });
     }
 
     /** With a share of its own while the store does not answer, an instance counts the calls that run without their permits. */

@@ -56,6 +56,26 @@ class StoreAwayTest {
         assertThat(a.link.count(Bench.KEY)).isLessThanOrEqualTo(5);
     }
 
+    /** What an instance knows of an outage gets out of date without calls, although the outage has been reported. */
+    @Test
+    void furtherCallsFailAtOnceForALease() {
+        bench.conditions.claimsLost = true;
+        a.acquire();
+        bench.run(Bench.STORE_TIMEOUT.plusMillis(1));
+        for (int i = 0; i < 150; i++) {
+            Asked call = a.acquire();
+            bench.runMillis(1);
+            assertThat(call.failure()).as("call " + i).isInstanceOf(PermitBackendException.class);
+            bench.runMillis(99);
+        }
+        bench.run(Duration.ofSeconds(20));
+        Asked call = a.acquire();
+        bench.run(Bench.STORE_TIMEOUT.minusSeconds(1));
+        assertThat(call.isWaiting()).isTrue();
+        bench.run(Duration.ofSeconds(1));
+        assertThat(call.failure()).isInstanceOf(PermitBackendException.class);
+    }
+
     @Test
     void aTryFailsWithItsOwnClaim() {
         bench.conditions.refusing = true;
