@@ -5,6 +5,7 @@ import io.github.distributedpermit.Permit;
 import io.github.distributedpermit.PermitBackendException;
 import io.github.distributedpermit.PermitRejectedException;
 import io.github.distributedpermit.Permits;
+import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Function;
@@ -61,6 +62,8 @@ public final class PermitExchangeFilter implements ExchangeFilterFunction {
             RequestPermit permit = RequestPermit.of(asked);
             AtomicBoolean bodyBegun = new AtomicBoolean();
             return Mono.fromFuture(asked)
+                    // of a subscriber that has gone, which Reactor would log as an error
+                    .onErrorResume(CancellationException.class, gone -> Mono.never())
                     .flatMap(taken -> next.exchange(request))
                     .map(response -> response.mutate()
                             .body(body -> body.doOnSubscribe(begun -> bodyBegun.set(true))

@@ -495,7 +495,8 @@ final class KeyQueueState {
      */
     private void forgetReturned(long now) {
         boolean lapsed = usesLeases() && now >= plan.rememberedUntil();
-        if (lapsed && waiters.isEmpty() && ledger.granted() == 0 && plan.backoff.isFailing()) {
+        boolean unused = waiters.isEmpty() && ledger.granted() == 0 && plan.sent.inFlight() == 0;
+        if (lapsed && unused && plan.backoff.isFailing()) {
             plan.forgotten();
             ledger.forgotten();
             plan.backoff.answered();

@@ -23,7 +23,7 @@ public final class Outage {
     /** When it was last seen that a claim has no answer. */
     private volatile long seenAt;
 
-    /** When a claim was last looked at that may still be answered. */
+    /** When a claim that may still be answered was last looked at, or sent after another one had failed. */
     private volatile long awaitedAt;
 
     private volatile long answeredAt = -1;
@@ -38,6 +38,8 @@ public final class Outage {
         if (since == Times.NEVER || !isRecent(now)) {
             forget();
             since = now;
+        } else if (seenAt >= since) {
+            awaitedAt = now;
         }
     }
 

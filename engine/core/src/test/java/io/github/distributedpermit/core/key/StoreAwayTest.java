@@ -12,6 +12,8 @@ import io.github.distributedpermit.spi.PermitStoreException;
 import java.time.Duration;
 import java.util.List;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** What calls get, and what the store is spared, while it cannot be reached. */
 class StoreAwayTest {
@@ -57,16 +59,17 @@ class StoreAwayTest {
     }
 
     /** What an instance knows of an outage gets out of date without calls, although the outage has been reported. */
-    @Test
-    void furtherCallsFailAtOnceForALease() {
+    @ParameterizedTest
+    @ValueSource(ints = {10, 100, 1_000, 2_900})
+    void furtherCallsFailAtOnceWhileTheyKeepComing(int apart) {
         bench.conditions.claimsLost = true;
         a.acquire();
         bench.run(Bench.STORE_TIMEOUT.plusMillis(1));
-        for (int i = 0; i < 150; i++) {
+        for (int i = 0; i < 200_000 / apart; i++) {
             Asked call = a.acquire();
             bench.runMillis(1);
             assertThat(call.failure()).as("call " + i).isInstanceOf(PermitBackendException.class);
-            bench.runMillis(99);
+            bench.runMillis(apart - 1);
         }
         bench.run(Duration.ofSeconds(20));
         Asked call = a.acquire();
