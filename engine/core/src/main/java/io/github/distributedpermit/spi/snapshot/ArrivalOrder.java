@@ -156,6 +156,13 @@ final class ArrivalOrder {
     }
 
     private void add(long now, long version) {
+        // The versions of a key grow. A database begins with its clock, so that of a row which another member has
+        // created meanwhile is lower.
+        for (Map.Entry<Long, Received> last = versions.lastEntry();
+                last != null && last.getValue().position() > version;
+                last = versions.lowerEntry(last.getKey())) {
+            versions.put(last.getKey(), new Received(version, last.getValue().momentEnds()));
+        }
         versions.put(now, at(now, version));
         if (versions.size() <= FEW) {
             enough = FEW;

@@ -25,6 +25,17 @@ class ArrivalOrderTest {
         assertThat(order.since(11, FRESH)).as("clocks are read twice").isEqualTo(500);
     }
 
+    /** Two members read a key that is not there; the first to create it read the clock earlier. */
+    @Test
+    void versionOfARowThatWasNeverCreatedPutsNoWaiterBehindLaterOnes() {
+        order.received(12, 800);
+        order.received(14, 500);
+        order.recorded(10, 20, 510);
+
+        assertThat(order.since(10, FRESH)).isEqualTo(500);
+        assertThat(order.since(15, FRESH)).isEqualTo(510);
+    }
+
     @Test
     void youngerWaiterTakesItsOwnPositionWhenTheOldestHasLeft() {
         order.recorded(10, 12, 500);
