@@ -57,11 +57,10 @@ sealed interface KeyRequest {
         }
 
         /**
-         * A claim that the layer repeats after an unknown outcome. No caller waits for it; a grant is reported as a
-         * notification instead.
+         * For the layer to repeat after an unknown outcome. No caller waits for it; a grant is reported as a notification instead.
          */
-        static ClaimRequest again(Claim claim, long now) {
-            return new ClaimRequest(claim, now, List.of());
+        ClaimRequest withoutCaller() {
+            return new ClaimRequest(claim, arrival, List.of());
         }
 
         /**

@@ -323,8 +323,8 @@ final class KeyWorker<S extends Snapshot> implements CommitAttempt.Outcome<S> {
         // the next one.
         atMost = Math.min(atMost, attempt.held());
         if (mayHaveWritten) {
-            unknown.failed(
-                    sameSession && !failure.isPermanent() ? attempt.request().claim() : null);
+            boolean repeats = sameSession && !failure.isPermanent();
+            unknown.failed(repeats && attempt.request() instanceof ClaimRequest claim ? claim : null);
         }
         cache.forget();
         outdated = false;
@@ -466,11 +466,11 @@ final class KeyWorker<S extends Snapshot> implements CommitAttempt.Outcome<S> {
             releasing = false;
             releaseLost = true;
         }
-        Claim claim = unknown.due(now, lastUsed);
+        ClaimRequest claim = unknown.due(now, lastUsed);
         if (claim != null && running == null && queue.isEmpty() && context.session() != null) {
             // The claim is absolute, so that it changes nothing if it was executed. Any later claim of the core
             // replaces it.
-            queue.add(ClaimRequest.again(claim, now));
+            queue.add(claim);
         }
         if (!retired) {
             pump();

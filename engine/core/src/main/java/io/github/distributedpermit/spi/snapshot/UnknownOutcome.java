@@ -1,6 +1,6 @@
 package io.github.distributedpermit.spi.snapshot;
 
-import io.github.distributedpermit.spi.Claim;
+import io.github.distributedpermit.spi.snapshot.KeyRequest.ClaimRequest;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
@@ -20,7 +20,7 @@ final class UnknownOutcome {
     private static final long REPEATED_AFTER_NANOS = TimeUnit.SECONDS.toNanos(2);
 
     /** The claim to repeat; {@code null} if there is none. */
-    private @Nullable Claim claim;
+    private @Nullable ClaimRequest claim;
     /**
      * A change that was sent may yet take effect. While it is set, a claim that repeats its record is written all the
      * same, so that the commit orders it behind the earlier one.
@@ -32,8 +32,8 @@ final class UnknownOutcome {
      *
      * @param failed the claim to repeat; {@code null} if its session is not in use any more
      */
-    void failed(@Nullable Claim failed) {
-        claim = failed;
+    void failed(@Nullable ClaimRequest failed) {
+        claim = failed == null ? null : failed.withoutCaller();
         unknown = true;
     }
 
@@ -67,7 +67,7 @@ final class UnknownOutcome {
 
     /** The claim to repeat now, {@code null} if there is none. */
     @Nullable
-    Claim due(long now, long failedAt) {
+    ClaimRequest due(long now, long failedAt) {
         return now - failedAt >= REPEATED_AFTER_NANOS ? claim : null;
     }
 }

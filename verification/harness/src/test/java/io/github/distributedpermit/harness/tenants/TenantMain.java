@@ -102,12 +102,12 @@ public final class TenantMain {
                         print(
                                 name,
                                 "head start " + headStart + " s",
-                                "most in use %s, %s, longest overtaking by urgent calls %.1f s, by others %.1f s"
+                                "most in use %s, %s, longest overtaking by urgent calls %.1f s, at most %d others that came a second later served before a call"
                                         .formatted(
                                                 TenantRun.mostInUse(grants),
                                                 TenantRun.waits(grants),
-                                                TenantRun.longestOvertaking(grants, "urgent"),
-                                                TenantRun.longestOvertaking(grants, "bulk")));
+                                                TenantRun.longestOvertaking(grants),
+                                                TenantRun.mostOvertaking(grants)));
                     }
                 }
             }

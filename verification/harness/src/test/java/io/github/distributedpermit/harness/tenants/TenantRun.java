@@ -10,6 +10,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
@@ -238,23 +239,47 @@ record TenantRun(String scenario, int members, int seconds, int headStart, int w
     }
 
     /**
-     * By how many seconds a call without a head start had arrived earlier than one of this kind that was served before it, at most. Those
+     * By how many seconds a call without a head start had arrived earlier than an urgent one that was served before it, at most. Those
      * that were not served at all count too.
      */
-    static double longestOvertaking(List<Grant> grants, String by) {
+    static double longestOvertaking(List<Grant> grants) {
         long longest = 0;
         long latest = Long.MIN_VALUE;
-        List<Grant> inOrder =
-                grants.stream().sorted(Comparator.comparingLong(Grant::granted)).toList();
-        for (Grant next : inOrder) {
-            if (!next.kind().equals("urgent") && latest > next.arrived()) {
-                longest = Math.max(longest, latest - next.arrived());
-            }
-            if (next.kind().equals(by)) {
+        for (Grant next : inOrder(grants)) {
+            if (next.kind().equals("urgent")) {
                 latest = Math.max(latest, next.arrived());
+            } else if (latest > next.arrived()) {
+                longest = Math.max(longest, latest - next.arrived());
             }
         }
         return longest / 1e9;
+    }
+
+    /**
+     * How many calls without a head start were served before one of their kind that had arrived a second earlier, at most. An instance
+     * with few waiting calls may use its turn for some that came much later.
+     */
+    static int mostOvertaking(List<Grant> grants) {
+        int most = 0;
+        List<Long> served = new ArrayList<>();
+        for (Grant next : inOrder(grants)) {
+            if (!next.kind().equals("urgent")) {
+                most = Math.max(most, served.size() - place(served, next.arrived() + TimeUnit.SECONDS.toNanos(1)));
+            }
+            if (next.kind().equals("bulk")) {
+                served.add(place(served, next.arrived()), next.arrived());
+            }
+        }
+        return most;
+    }
+
+    private static int place(List<Long> sorted, long value) {
+        int found = Collections.binarySearch(sorted, value);
+        return found < 0 ? -1 - found : found;
+    }
+
+    private static List<Grant> inOrder(List<Grant> grants) {
+        return grants.stream().sorted(Comparator.comparingLong(Grant::granted)).toList();
     }
 
     /** The part of so many permits that was in use, on average, until the last call ended. */

@@ -28,8 +28,8 @@ class TenantRunTest {
             List<Grant> grants = new TenantRun("urgent", 2, 8, 30, 200).on(store, FOLDER);
             assertThat(grants).extracting(Grant::kind).contains("urgent", "bulk");
             assertThat(TenantRun.mostInUse(grants)).containsOnlyKeys("smtp");
-            assertThat(TenantRun.longestOvertaking(grants, "urgent")).isLessThan(30);
-            assertThat(TenantRun.longestOvertaking(grants, "bulk")).isLessThan(5);
+            assertThat(TenantRun.longestOvertaking(grants)).isLessThan(30);
+            assertThat(TenantRun.mostOvertaking(grants)).isLessThan(100);
         }
     }
 
@@ -118,9 +118,11 @@ class TenantRunTest {
         Grant urgent = new Grant("urgent", "smtp", 5_000_000_000L, 6_000_000_000L, 7_000_000_000L);
         Grant bulk = new Grant("bulk", "smtp", 3_000_000_000L, 7_000_000_000L, 8_000_000_000L);
         Grant unserved = new Grant("unserved", "smtp", 1_000_000_000L, 9_000_000_000L, 9_000_000_000L);
-        assertThat(TenantRun.longestOvertaking(List.of(unserved, bulk, urgent), "urgent"))
-                .isEqualTo(4);
-        assertThat(TenantRun.longestOvertaking(List.of(unserved, bulk, urgent), "bulk"))
-                .isEqualTo(2);
+        Grant soon = new Grant("unserved", "smtp", 2_500_000_000L, 9_000_000_000L, 9_000_000_000L);
+        assertThat(TenantRun.longestOvertaking(List.of(unserved, bulk, urgent))).isEqualTo(4);
+        assertThat(TenantRun.mostOvertaking(List.of(unserved, soon, bulk, urgent)))
+                .isOne();
+        assertThat(TenantRun.mostOvertaking(List.of(soon, bulk, urgent))).isZero();
+        assertThat(TenantRun.mostOvertaking(List.of(unserved, soon))).isZero();
     }
 }
