@@ -28,16 +28,46 @@ public final class HealthProbe {
 
     /** Why the store cannot be used, without secrets; empty if it answered. Blocks for the time-out at most. */
     public Optional<String> problem() {
+        return failure().map(this::describe);
+    }
+
+    /** As {@link #problem}, with what it means for permits. */
+    Optional<String> outage() {
+        return failure().map(failure -> effect(failure) + describe(failure));
+    }
+
+    private Optional<Exception> failure() {
         try {
             claim.get().toCompletableFuture().get(timeout.toNanos(), TimeUnit.NANOSECONDS);
             return Optional.empty();
-        } catch (TimeoutException e) {
-            return Optional.of("no answer within " + timeout.toMillis() + " ms");
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
-            return Optional.of("interrupted while waiting for an answer");
-        } catch (ExecutionException | RuntimeException e) {
-            return Optional.of(PermitStoreException.describe(e));
+            return Optional.of(e);
+        } catch (ExecutionException | TimeoutException | RuntimeException e) {
+            return Optional.of(e);
         }
+    }
+
+    private String describe(Exception failure) {
+        if (failure instanceof TimeoutException) {
+            return "no answer within " + timeout.toMillis() + " ms";
+        }
+        return failure instanceof InterruptedException
+                ? "interrupted while waiting for an answer"
+                : PermitStoreException.describe(failure);
+    }
+
+    /** A store that refuses claims does answer. */
+    private static String effect(Exception failure) {
+        if (failure instanceof InterruptedException) {
+            return "";
+        }
+        Throwable nested = failure.getCause();
+        Throwable cause = failure instanceof ExecutionException && nested != null
+                ? PermitStoreException.causeOf(nested)
+                : failure;
+        return cause instanceof PermitStoreException store && (store.isAnswer() || store.isPermanent())
+                ? "The store grants no permits: "
+                : "The store does not answer, so it grants no permits: ";
     }
 }

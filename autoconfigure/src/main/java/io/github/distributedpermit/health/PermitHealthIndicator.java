@@ -46,7 +46,7 @@ public final class PermitHealthIndicator implements HealthIndicator {
 
     @Override
     public Health health() {
-        String problem = Stream.concat(probe.problem().stream(), impairment.get().stream())
+        String problem = Stream.concat(probe.outage().stream(), impairment.get().stream())
                 .collect(Collectors.joining("; "));
         Health.Builder health = problem.isEmpty() ? Health.up() : Health.down().withDetail("error", problem);
         Member member = members.get();

@@ -15,9 +15,14 @@ import io.github.distributedpermit.health.HealthProbe;
 import io.github.distributedpermit.health.PermitHealthIndicator;
 import io.github.distributedpermit.spi.Member;
 import io.github.distributedpermit.spi.PermitBackend;
+import io.github.distributedpermit.spi.PermitStoreException;
 import java.time.Duration;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Supplier;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -110,16 +115,33 @@ class HealthTest {
 
     @Test
     void downSaysAllThatIsWrong() {
-        cuttable.run(context -> {
-            Health health = new PermitHealthIndicator(
-                            new HealthProbe(() -> new CompletableFuture<>(), Duration.ofMillis(1)),
-                            "redis",
-                            () -> new Member("one", "one"),
-                            () -> Optional.of("not connected"),
-                            context.getBean(PermitEngine.class).status())
-                    .health();
-            assertThat(health.getDetails()).containsEntry("error", "no answer within 1 ms; not connected");
-        });
+        assertThat(error(CompletableFuture::new))
+                .isEqualTo(
+                        "The store does not answer, so it grants no permits: no answer within 1000 ms; not connected");
+    }
+
+    @Test
+    void refusalOfTheStoreIsNoSilence() {
+        PermitStoreException refusal = PermitStoreException.permanent("a password is required", null);
+        assertThat(error(() -> CompletableFuture.failedFuture(refusal)))
+                .isEqualTo("The store grants no permits: a password is required; not connected");
+        assertThat(error(() -> {
+                    throw refusal;
+                }))
+                .isEqualTo("The store grants no permits: a password is required; not connected");
+    }
+
+    private Object error(Supplier<CompletionStage<?>> claim) {
+        AtomicReference<Health> health = new AtomicReference<>();
+        cuttable.run(context -> health.set(new PermitHealthIndicator(
+                        new HealthProbe(claim, Duration.ofSeconds(1)),
+                        "redis",
+                        () -> new Member("one", "one"),
+                        () -> Optional.of("not connected"),
+                        context.getBean(PermitEngine.class).status())
+                .health()));
+        return Objects.requireNonNull(
+                Objects.requireNonNull(health.get()).getDetails().get("error"));
     }
 
     @Test
@@ -140,9 +162,12 @@ class HealthTest {
         cuttable.run(context -> {
             PermitHealthIndicator indicator = context.getBean(PermitHealthIndicator.class);
             backend.line = Line.CUT;
-            assertThat(indicator.health().getDetails()).containsEntry("error", "the line is cut");
+            assertThat(indicator.health().getDetails())
+                    .containsEntry("error", "The store does not answer, so it grants no permits: the line is cut");
             backend.line = Line.SILENT;
-            assertThat(indicator.health().getDetails()).containsEntry("error", "no answer within 100 ms");
+            assertThat(indicator.health().getDetails())
+                    .containsEntry(
+                            "error", "The store does not answer, so it grants no permits: no answer within 100 ms");
         });
     }
 

@@ -136,10 +136,13 @@ final class ConnectionManager implements AutoCloseable {
     Optional<String> problem() {
         PermitStoreException known = failure;
         Optional<String> late = subscription.problem();
-        if (late.isEmpty() && known != null && known.isPermanent() && current != null) {
-            late = Optional.of("no notifications from Redis: permits are granted late");
+        boolean refused = known != null && known.isPermanent() && current != null;
+        if (late.isEmpty() && refused) {
+            late = Optional.of("no notifications from Redis");
         }
-        return late.map(problem -> known == null ? problem : problem + " (" + known.getMessage() + ")");
+        // claims are answered then; otherwise Redis may be away, and nothing is granted
+        String effect = known == null || refused ? ": permits are granted late" : "";
+        return late.map(problem -> problem + (known == null ? "" : " (" + known.getMessage() + ")") + effect);
     }
 
     /** An {@link InterruptedException} ends the loop, because only {@link #close} interrupts this thread. */

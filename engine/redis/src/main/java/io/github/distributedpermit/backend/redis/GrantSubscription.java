@@ -71,7 +71,7 @@ final class GrantSubscription implements AutoCloseable {
         return unconfirmed <= UNCONFIRMED_NANOS + settings.watch().toNanos()
                 ? Optional.empty()
                 : Optional.of("no notifications from Redis since the last check that worked, "
-                        + TimeUnit.NANOSECONDS.toSeconds(unconfirmed) + " s ago: permits are granted late");
+                        + TimeUnit.NANOSECONDS.toSeconds(unconfirmed) + " s ago");
     }
 
     /** Whether the present subscription has lasted for so long that its loss needs no pause. */

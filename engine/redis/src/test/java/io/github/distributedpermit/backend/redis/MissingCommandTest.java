@@ -30,8 +30,9 @@ class MissingCommandTest extends RedisTest {
             assertThat(logged.texts()).noneMatch(text -> text.contains("Permits in Redis do not work"));
             await().atMost(PATIENCE)
                     .untilAsserted(() -> assertThat(a.store().problem())
-                            .hasValueSatisfying(problem ->
-                                    assertThat(problem).contains("no notifications", "the command SUBSCRIBE")));
+                            .hasValueSatisfying(problem -> assertThat(problem)
+                                    .contains(
+                                            "no notifications", "the command SUBSCRIBE", "permits are granted late")));
         }
     }
 
