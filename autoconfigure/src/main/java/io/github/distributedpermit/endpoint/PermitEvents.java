@@ -121,6 +121,17 @@ public final class PermitEvents implements PermitObserver {
     }
 
     @Override
+    public synchronized void graceEnded(Duration lasted) {
+        grace = null;
+        add(
+                "grace",
+                "",
+                "All keys of this instance get new permits again, %d ms after the store may have lost its state"
+                        .formatted(lasted.toMillis()),
+                1);
+    }
+
+    @Override
     public void storeSilent() {
         add("outage", "", "The store does not answer this instance", 1);
     }

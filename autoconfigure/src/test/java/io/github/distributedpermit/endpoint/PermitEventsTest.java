@@ -177,6 +177,19 @@ class PermitEventsTest {
     }
 
     @Test
+    void endOfAGraceIsAnEvent() {
+        events.graceBegan("a", Duration.ofSeconds(15));
+        events.graceEnded(Duration.ofMillis(15_010));
+        assertThat(events.latest())
+                .extracting(Event::text)
+                .first()
+                .isEqualTo(
+                        "All keys of this instance get new permits again, 15010 ms after the store may have lost its state");
+        events.graceBegan("b", Duration.ofSeconds(15));
+        assertThat(events.latest()).extracting(Event::count).containsExactly(1, 1, 1);
+    }
+
+    @Test
     void beginAndEndOfAnOutageAreEvents() {
         events.storeSilent();
         events.storeAnswers(Duration.ofSeconds(7));

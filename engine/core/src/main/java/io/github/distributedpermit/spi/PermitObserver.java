@@ -71,6 +71,9 @@ public interface PermitObserver {
      */
     default void graceBegan(String key, Duration lasts) {}
 
+    /** All keys of this instance get new permits again, so long after the first {@link #graceBegan}. */
+    default void graceEnded(Duration lasted) {}
+
     /** The store has not answered this instance for about a second; {@link #storeAnswers} ends the outage. */
     default void storeSilent() {}
 

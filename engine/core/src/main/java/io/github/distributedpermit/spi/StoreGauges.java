@@ -56,6 +56,11 @@ public interface StoreGauges {
         return 0;
     }
 
+    /** For how long at most that goes on; empty if there is none, or if it lasts longer because of the lease of another instance. */
+    default Optional<Duration> graceLeft() {
+        return Optional.empty();
+    }
+
     /** How many permits calls of this instance have lost since the start. */
     long lost();
 }

@@ -261,6 +261,10 @@ public final class KeyRegistry implements KeyQueue.Owner, HoldingListener, Itera
     }
 
     /** How many permits calls of this process have lost. */
+    Optional<Duration> graceLeft() {
+        return log.graceLeft(now());
+    }
+
     long lostPermits() {
         return log.lostPermits();
     }
@@ -507,7 +511,13 @@ public final class KeyRegistry implements KeyQueue.Owner, HoldingListener, Itera
 
     @Override
     public void graceBegins(String key, boolean moved, long lasts) {
-        log.graceBegins(key, moved, lasts, now());
+        checkGraceAfter(log.graceBegins(key, moved, lasts, now()));
+    }
+
+    private void checkGraceAfter(long nanos) {
+        if (nanos > 0 && !closed) {
+            environment.scheduler().schedule(() -> checkGraceAfter(log.graceMayEnd(survey.inGrace(), now())), nanos);
+        }
     }
 
     @Override

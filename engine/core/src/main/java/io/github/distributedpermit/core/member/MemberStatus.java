@@ -85,6 +85,11 @@ public final class MemberStatus implements StoreGauges {
     }
 
     @Override
+    public Optional<Duration> graceLeft() {
+        return registry.get().flatMap(KeyRegistry::graceLeft);
+    }
+
+    @Override
     public long lost() {
         return registry.get().map(KeyRegistry::lostPermits).orElse(0L);
     }

@@ -15,6 +15,7 @@ import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
@@ -23,11 +24,12 @@ import java.util.concurrent.atomic.LongAdder;
 import java.util.function.Consumer;
 import java.util.function.IntSupplier;
 import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Logs what operators have to know: that the store stops or resumes answering, that calls run without it (once for each permit name and
- * outage), that it may have lost state, and lost permits, with at most one line each ten seconds for each of the last two; and members
- * that are not alive any more. Also counts the lost permits. Thread-safe.
+ * outage), that it may have lost state, once for all keys, and when all of them get new permits again, lost permits, with at most one line
+ * each ten seconds, and members that are not alive any more. Also counts the lost permits. Thread-safe.
  */
 public final class StoreLog {
 
@@ -42,6 +44,9 @@ public final class StoreLog {
     /** The most keys with members that are not alive any more, each with a line of its own in ten seconds. */
     private static final int MOST_EXPIRIES = 10;
 
+    /** Between two looks whether a grace has ended that lasts longer than the lease of this instance, in nanoseconds. */
+    private static final long GRACE_CHECK = TimeUnit.SECONDS.toNanos(1);
+
     /** The most keys that are remembered to be counted. */
     private static final int MOST_KEYS = 1_000;
 
@@ -49,9 +54,8 @@ public final class StoreLog {
     private final Consumer<Consumer<PermitObserver>> observers;
     private final AtomicLong lost = new AtomicLong();
     private final Throttle losses = new Throttle(1);
-    private final Throttle graces = new Throttle(1);
-    /** The keys that have entered a grace since the last line about one. */
-    private final Set<String> unloggedGraces = new HashSet<>();
+    /** Since the store may have lost state, until all keys of this instance get new permits again. */
+    private volatile @Nullable Grace grace;
 
     private final Throttle expiries = new Throttle(MOST_EXPIRIES);
     private final Map<String, Bypass> bypasses = new ConcurrentHashMap<>();
@@ -238,36 +242,72 @@ public final class StoreLog {
                 unlogged == 0 ? "" : " " + unlogged + " other key(s) had such members since the last such line.");
     }
 
-    /** A key is in grace, see {@code KeyQueueHost#graceBegins}. */
-    public void graceBegins(String key, boolean moved, long lasts, long now) {
+    /**
+     * A key is in grace, see {@code KeyQueueHost#graceBegins}. Keys enter it one after another, as they are used: only the first one is
+     * logged, since each further line would read like another loss.
+     *
+     * @return after how many nanoseconds {@link #graceMayEnd} is to be called; 0 for not at all
+     */
+    public long graceBegins(String key, boolean moved, long lasts, long now) {
         observers.accept(each -> each.graceBegan(key, Duration.ofNanos(lasts)));
-        int others;
-        synchronized (unloggedGraces) {
-            if (graces.pass(1, now) < 0) {
-                if (unloggedGraces.size() < MOST_KEYS) {
-                    unloggedGraces.add(key); // a key may enter it again and again
-                }
-                return;
+        boolean watched;
+        synchronized (losses) {
+            Grace known = grace;
+            if (known != null && (now < known.ends || !known.keys.contains(key))) {
+                known.add(key);
+                return 0;
             }
-            unloggedGraces.remove(key);
-            others = unloggedGraces.size();
-            unloggedGraces.clear();
+            watched = known != null;
+            grace = new Grace(key, now, now + lasts);
         }
         LOG.log(
                 Level.WARNING,
                 "The store of permits {0} may have lost state: {1}. For up to {2} ms, or the longest lease of another instance, it"
-                        + " grants permits of key ''{3}'' only to those who still hold them; calls that do not wait fail"
-                        + " meanwhile.{4}",
+                        + " grants permits only to those who still hold them: of key ''{3}'', and of other keys as they are used."
+                        + " Calls that do not wait fail meanwhile.",
                 store,
                 moved
                         ? "another server answers, or the same one after it was restarted or emptied"
                         : "it has no data of permits that may be held, as after it was emptied",
                 millis(lasts),
-                LogSafe.escape(key),
-                others == 0
-                        ? ""
-                        : " So it did for " + (others == MOST_KEYS ? "at least " : "") + others
-                                + " other key(s) since the last such line.");
+                LogSafe.escape(key));
+        return watched ? 0 : lasts;
+    }
+
+    /**
+     * Logs the end of the grace if it has ended.
+     *
+     * @param keys how many keys of this instance are in grace
+     * @return after how many nanoseconds this is to be called again; 0 for not at all
+     */
+    public long graceMayEnd(int keys, long now) {
+        Grace ended;
+        synchronized (losses) {
+            ended = grace;
+            if (ended == null) {
+                return 0;
+            }
+            if (keys > 0 || now < ended.ends) {
+                return Math.max(ended.ends - now, GRACE_CHECK);
+            }
+            grace = null;
+        }
+        long lasted = now - ended.began;
+        observers.accept(each -> each.graceEnded(Duration.ofNanos(lasted)));
+        LOG.log(
+                Level.INFO,
+                "All keys of this instance get new permits again, {0} ms after the store of permits {1} may have lost state. {2} key(s)"
+                        + " got none for a while.",
+                millis(lasted),
+                store,
+                Integer.toString(ended.keys.size()));
+        return 0;
+    }
+
+    /** How long the grace still lasts at most; empty if there is none, or if it lasts longer because of the lease of another instance. */
+    public Optional<Duration> graceLeft(long now) {
+        Grace known = grace;
+        return known == null || now >= known.ends ? Optional.empty() : Optional.of(Duration.ofNanos(known.ends - now));
     }
 
     /** How many permits were lost. */
@@ -285,6 +325,26 @@ public final class StoreLog {
         return cause instanceof PermitStoreException && message != null
                 ? LogSafe.escape(message)
                 : cause.getClass().getSimpleName();
+    }
+
+    /** Its keys are guarded by {@link #losses}. */
+    private static final class Grace {
+
+        final long began;
+        final long ends;
+        final Set<String> keys = new HashSet<>();
+
+        Grace(String key, long began, long ends) {
+            this.began = began;
+            this.ends = ends;
+            keys.add(key);
+        }
+
+        void add(String key) {
+            if (keys.size() < MOST_KEYS) {
+                keys.add(key); // a key may enter it again and again
+            }
+        }
     }
 
     /** The calls of one name that ran without the store. */

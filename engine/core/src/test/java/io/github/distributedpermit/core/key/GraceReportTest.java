@@ -19,9 +19,11 @@ import io.github.distributedpermit.spi.KeyState;
 import io.github.distributedpermit.spi.Member;
 import io.github.distributedpermit.spi.OverrideLimit;
 import io.github.distributedpermit.spi.PermitBackend;
+import io.github.distributedpermit.spi.PermitObserver;
 import io.github.distributedpermit.spi.PermitStore;
 import io.github.distributedpermit.testsupport.Logged;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -36,6 +38,7 @@ class GraceReportTest {
     private final Timeline time = new Timeline();
     private final SimProcess process = new SimProcess("m", time, 0);
     private final Store store = new Store();
+    private final List<Duration> ended = new ArrayList<>();
     private final PermitEngine engine = new PermitEngine(
             store,
             new Member("m", "m"),
@@ -50,7 +53,16 @@ class GraceReportTest {
                     PermitSettings.ofLimit(2),
                     "k3",
                     PermitSettings.ofLimit(2)),
-            new CoreEnvironment(process::clock, process, Runnable::run, Runnable::run, () -> 0.5, Observers.NONE));
+            new CoreEnvironment(process::clock, process, Runnable::run, Runnable::run, () -> 0.5, observers()));
+
+    private Observers observers() {
+        return new Observers(List.of(new PermitObserver() {
+            @Override
+            public void graceEnded(Duration lasted) {
+                ended.add(lasted);
+            }
+        }));
+    }
 
     @Test
     void callThatDoesNotWaitFailsInGraceAndIsRejectedOutsideOfIt() {
@@ -81,7 +93,7 @@ class GraceReportTest {
     }
 
     @Test
-    void firstKeyIsLoggedAndTheOthersAreCounted() {
+    void lossIsLoggedOnceForAllKeysAndSoIsItsEnd() {
         store.grace = true;
         try (Logged logged = new Logged(StoreLogs.TYPE)) {
             wait("k0");
@@ -89,8 +101,9 @@ class GraceReportTest {
             assertThat(logged.texts())
                     .singleElement()
                     .asString()
-                    .contains("may have lost state: it has no data", "For up to 15000 ms", "key 'k0'")
-                    .doesNotContain("other key(s)");
+                    .contains(
+                            "may have lost state: it has no data", "For up to 15000 ms", "key 'k0', and of other keys");
+            assertThat(engine.status().graceLeft()).hasValue(Duration.ofSeconds(15));
 
             for (int i = 0; i < 9; i++) { // in a grace again and again
                 store.grace = i % 2 == 1;
@@ -98,11 +111,25 @@ class GraceReportTest {
                 assertThatExceptionOfType(CompletionException.class).isThrownBy(() -> attempt("k3"));
             }
             store.grace = true;
-            store.epoch++;
             pass(Duration.ofSeconds(12));
             wait("k2");
-            assertThat(logged.texts()).hasSize(2);
-            assertThat(logged.texts().get(1)).contains("key 'k2'", "2 other key(s)");
+            assertThat(logged.texts()).as("no second loss").hasSize(1);
+            assertThat(engine.status().graceLeft()).hasValue(Duration.ofSeconds(3));
+
+            pass(Duration.ofSeconds(5));
+            assertThat(logged.texts()).as("another instance has a longer lease").hasSize(1);
+            assertThat(engine.status().graceLeft()).isEmpty();
+            store.grace = false;
+            pass(Duration.ofSeconds(20));
+            assertThat(engine.status().inGrace()).isZero();
+            assertThat(ended)
+                    .singleElement()
+                    .satisfies(lasted -> assertThat(lasted).isBetween(Duration.ofSeconds(17), Duration.ofSeconds(25)));
+
+            store.grace = true;
+            store.epoch++;
+            wait("k3");
+            assertThat(logged.texts()).as("a second loss").hasSize(2);
         }
     }
 
