@@ -121,6 +121,20 @@ public final class PermitHistory implements PermitObserver {
         return track == null ? null : Integer.valueOf(track.failedLately.sum(now()));
     }
 
+    /** How long ago a call of a name was last rejected, if that was in the last minute. */
+    @Nullable
+    Duration sinceRejected(String name) {
+        Track track = known(name, MINUTE);
+        return track == null ? null : track.rejectedLately.sinceLast(now());
+    }
+
+    /** How long ago a call of a name last ended because the store failed, if that was in the last minute. */
+    @Nullable
+    Duration sinceFailed(String name) {
+        Track track = known(name, MINUTE);
+        return track == null ? null : track.failedLately.sinceLast(now());
+    }
+
     /** That without numbers if nothing has happened for so long; {@code null} if something may have been dropped meanwhile. */
     private @Nullable Track known(String name, long time) {
         Track track = tracks.get(name);
@@ -191,15 +205,22 @@ public final class PermitHistory implements PermitObserver {
 
         private final int[] counts = new int[PARTS];
         private long last;
+        private long addedAt = NEVER;
 
         synchronized void add(long nanos) {
             advance(nanos);
+            addedAt = Math.max(addedAt, nanos);
             counts[(int) (last % PARTS)]++;
         }
 
         synchronized int sum(long nanos) {
             advance(nanos);
             return IntStream.of(counts).sum();
+        }
+
+        /** {@code null} if none is counted. */
+        synchronized @Nullable Duration sinceLast(long nanos) {
+            return sum(nanos) == 0 ? null : Duration.ofNanos(Math.max(0, nanos - addedAt));
         }
 
         private void advance(long nanos) {

@@ -273,7 +273,8 @@ public class PermitsEndpoint {
      * @param evict the id of the member
      * @param call the number of the call of this instance
      * @param reason why
-     * @param lasts after this time the limit ends by itself, such as {@code 30m}; by default it does not
+     * @param lasts after this time the limit ends by itself, such as {@code 30m}; by default it does not. Alone it is for the limit that
+     *     is set
      * @param create whether the key may be one that nothing uses yet
      * @return {@code null} if no permit has the name
      */
@@ -310,9 +311,14 @@ public class PermitsEndpoint {
         Integer limit = order.limit();
         String evict = order.evict();
         Long call = order.call();
-        if (Stream.of(limit, evict, call).filter(Objects::nonNull).count() != 1) {
+        long changes = Stream.of(limit, evict, call).filter(Objects::nonNull).count();
+        if (changes == 0 && !order.lasts().isZero()) {
+            return end(definition, target, order);
+        }
+        if (changes != 1) {
             throw new InvalidEndpointRequestException(
-                    "limit, evict or call", "Give one of 'limit', 'evict' and 'call'; a DELETE lifts the limit");
+                    "limit, evict or call",
+                    "Give one of 'limit', 'evict' and 'call', or 'lasts' alone for the end of a limit that is set; a DELETE lifts the limit");
         }
         if (limit != null) {
             return limit(definition, target, limit, order);
@@ -353,6 +359,33 @@ public class PermitsEndpoint {
                         Map.of("limit", limit, "lasts", order.lasts().toString()),
                         outcome));
         return new Change(definition.name(), target, limit, null);
+    }
+
+    /** Who set the limit, since when and why stays. */
+    private Change end(PermitDefinition definition, String target, Order order) {
+        OverrideLimit set = look(target).override();
+        if (set.isEmpty()) {
+            throw new InvalidEndpointRequestException(
+                    "no limit",
+                    "No operator has set a limit for key '%s' of permit '%s', so it has no end: give a 'limit', too"
+                            .formatted(target, definition.name()));
+        }
+        make(
+                () -> permits.override(target, set, order.lasts()),
+                outcome -> audit(
+                        "LIMIT_SET",
+                        definition.name(),
+                        target,
+                        order,
+                        Map.of("limit", set.limit(), "lasts", order.lasts().toString()),
+                        outcome));
+        tell(
+                "limit",
+                target,
+                order,
+                "lets the limit of key '%s' end in %d s"
+                        .formatted(printable(target), order.lasts().toSeconds()));
+        return new Change(definition.name(), target, set.limit(), null);
     }
 
     private Change evict(PermitDefinition definition, String target, String member, Order order) {

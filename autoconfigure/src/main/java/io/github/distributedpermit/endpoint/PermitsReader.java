@@ -187,7 +187,12 @@ final class PermitsReader {
                 store.address(),
                 took,
                 store.slow().map(Duration::toMillis).orElse(null),
-                grace);
+                grace,
+                grace == null
+                        ? null
+                        : store.graceLeft()
+                                .map(left -> clock.instant().plus(left).truncatedTo(ChronoUnit.MILLIS))
+                                .orElse(null));
     }
 
     /** @param pauses that may be in force; none for a permit without a limit, whose calls do not ask the store, so that nothing pauses them */
@@ -221,7 +226,7 @@ final class PermitsReader {
                 paused != null ? PAUSE : known ? source : null,
                 stated,
                 overrides.isEmpty() ? null : overrides,
-                paused,
+                withKeys(paused, definition.isUnlimited() ? Map.of() : overrides),
                 definition.within(),
                 gauges.map(PermitGauges::holders).orElse(0),
                 waiting,
@@ -232,8 +237,22 @@ final class PermitsReader {
                         .orElse(null),
                 gauges.flatMap(PermitGauges::shortestHold).map(this::ago).orElse(null),
                 history.rejectedLately(definition.name()),
+                atIfKnown(history.sinceRejected(definition.name())),
                 history.failedLately(definition.name()),
+                atIfKnown(history.sinceFailed(definition.name())),
                 fleet(definition, keys.isEmpty() ? Set.of(usual) : keys, states, waiting));
+    }
+
+    /** An operator's limit of 0 is a pause, too. */
+    private static @Nullable List<Paused> withKeys(
+            @Nullable List<Paused> pauses, Map<String, OperatorLimit> overrides) {
+        List<Paused> all = new ArrayList<>(pauses == null ? List.of() : pauses);
+        overrides.forEach((key, set) -> {
+            if (set.limit() == 0) {
+                all.add(new Paused("key '" + key + "'", key, set.since(), set.until(), set.by(), set.reason()));
+            }
+        });
+        return all.isEmpty() ? null : all;
     }
 
     private static @Nullable List<Paused> paused(List<String> pauses, Map<String, KeyState> states) {
@@ -250,7 +269,7 @@ final class PermitsReader {
         return set == null || set.limit() != 0
                 ? Optional.empty()
                 : Pause.describe(pause.key())
-                        .map(what -> new Paused(what, set.since(), set.until(), set.by(), set.reason()));
+                        .map(what -> new Paused(what, null, set.since(), set.until(), set.by(), set.reason()));
     }
 
     /**
@@ -298,7 +317,7 @@ final class PermitsReader {
                 fullest.key(),
                 fullest.used(),
                 fullest.limit(own),
-                read.stream().anyMatch(key -> key.override().isEmpty() && differing(key.members()) != null));
+                read.stream().anyMatch(key -> differing(definition, key) != null));
     }
 
     private static int waiting(KeyState key) {
@@ -341,6 +360,13 @@ final class PermitsReader {
             inspected = inspected.subList(0, inspected.size() - 1);
         }
         List<Key> shown = views(definition, summary.paused() != null, inspected, query);
+        Map<String, OperatorLimit> overrides = new TreeMap<>();
+        for (Key each : shown) {
+            OperatorLimit set = each.override();
+            if (set != null && !definition.isUnlimited()) {
+                overrides.put(each.key(), set);
+            }
+        }
         boolean truncated = keys.size() > shown.size();
         String hint = truncated
                 ? "%d of %d keys are shown; ask for one with ?key=..., or for up to %d with ?most=..."
@@ -352,7 +378,7 @@ final class PermitsReader {
                 changes,
                 definition.name(),
                 summary.statedLimit(),
-                summary.paused(),
+                withKeys(summary.paused(), overrides),
                 summary.within(),
                 summary.holding(),
                 summary.waiting(),
@@ -440,7 +466,7 @@ final class PermitsReader {
                         ? paused ? PAUSE : source(definition, state.override().isPresent())
                         : null,
                 override(state),
-                differing(state.members()),
+                differing(definition, state),
                 known ? Integer.valueOf(state.used()) : null,
                 known ? Integer.valueOf(position) : null,
                 known ? Integer.valueOf(waiting) : null,
@@ -476,10 +502,15 @@ final class PermitsReader {
                         set.reason().isEmpty() ? null : set.reason());
     }
 
-    private static @Nullable List<Integer> differing(List<MemberState> members) {
-        List<Integer> limits =
-                members.stream().map(MemberState::limit).distinct().sorted().toList();
-        return limits.size() > 1 ? limits : null;
+    /** The store has the limit of this instance only while its calls hold permits or wait, so that of a declared key is added. */
+    private @Nullable List<Integer> differing(PermitDefinition definition, KeyState key) {
+        TreeSet<Integer> limits = new TreeSet<>();
+        key.members().forEach(member -> limits.add(member.limit()));
+        boolean stated = key.key().equals(definition.key()) && !definition.isLimitedPerCall();
+        if (stated && !limits.isEmpty() && key.members().stream().noneMatch(this::isSelf)) {
+            limits.add(limit(definition));
+        }
+        return limits.size() > 1 ? List.copyOf(limits) : null;
     }
 
     private boolean isSelf(MemberState member) {
@@ -545,6 +576,10 @@ final class PermitsReader {
                                 .filter(same -> same.call() == caller.call())
                                 .isPresent());
         return still ? stack : null;
+    }
+
+    private @Nullable Instant atIfKnown(@Nullable Duration age) {
+        return age == null ? null : ago(age);
     }
 
     private Instant ago(Duration age) {

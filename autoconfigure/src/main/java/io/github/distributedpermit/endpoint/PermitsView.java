@@ -74,9 +74,10 @@ public record PermitsView(
             @Nullable String reason) {}
 
     /**
-     * A pause of all calls of a permit or of an application.
+     * A pause of all calls of a permit, of an application, or of a key.
      *
      * @param what is paused
+     * @param key that has the operator's limit 0, which a {@code DELETE} lifts; {@code null} for a permit or an application
      * @param since when, by the clock of the store if it has one
      * @param until when it ends by itself
      * @param by who set it, and through which instance
@@ -85,6 +86,7 @@ public record PermitsView(
     @JsonInclude(JsonInclude.Include.NON_NULL)
     public record Paused(
             String what,
+            @Nullable String key,
             @Nullable Instant since,
             @Nullable Instant until,
             @Nullable String by,
@@ -99,6 +101,7 @@ public record PermitsView(
      * @param slowMillis how long claims of this instance take, if the store answers them slowly; {@code null} if it does not
      * @param keysInGrace how many keys of this instance get no new permits for a while, because the store may have lost state; {@code null}
      *     if there are none
+     * @param graceUntil until when that goes on at most; {@code null} if it does not, or for longer because of the lease of another instance
      */
     @JsonInclude(JsonInclude.Include.NON_NULL)
     public record Store(
@@ -106,7 +109,8 @@ public record PermitsView(
             String address,
             @Nullable Long tookMillis,
             @Nullable Long slowMillis,
-            @Nullable Integer keysInGrace) {}
+            @Nullable Integer keysInGrace,
+            @Nullable Instant graceUntil) {}
 
     /**
      * An instance of the fleet.
@@ -128,7 +132,7 @@ public record PermitsView(
      *     {@code settings}; {@code none} for a permit without a limit
      * @param statedLimit the limit that this instance states; {@code null} if each call states its own, or there is none
      * @param overrides the operator's limits of keys that this instance knows, by key; {@code null} if there are none
-     * @param paused the pauses of the permit or of the application; {@code null} if there are none
+     * @param paused the pauses of the permit, of the application and of keys; {@code null} if there are none
      * @param within the name of the permit that it lies within; so the list is a tree
      * @param holding permits that calls of this instance hold, over all keys
      * @param waiting calls of this instance that wait, over all keys
@@ -137,7 +141,9 @@ public record PermitsView(
      * @param holdingAllSince since when all calls of this instance that hold permits have held them; {@code null} if none does
      * @param rejectedLately calls of this instance that got no permit although the store answered, in the last minute; {@code null} if that is
      *     not known, as of a name that was not kept among too many
+     * @param rejectedAt when the last of them was; {@code null} if there is none
      * @param failedLately calls of this instance that ended because the store failed, in the last minute; {@code null} if that is not known
+     * @param failedAt when the last of them was; {@code null} if there is none
      * @param fleet what the store has for all instances; {@code null} if it did not answer, or if calls do not ask it
      */
     @JsonInclude(JsonInclude.Include.NON_NULL)
@@ -156,8 +162,16 @@ public record PermitsView(
             @Nullable Instant holdingSince,
             @Nullable Instant holdingAllSince,
             @Nullable Integer rejectedLately,
+            @Nullable Instant rejectedAt,
             @Nullable Integer failedLately,
-            @Nullable Fleet fleet) {}
+            @Nullable Instant failedAt,
+            @Nullable Fleet fleet) {
+
+        /** Whether all calls of the permit are paused, and not those of some keys alone. */
+        public boolean allPaused() {
+            return paused != null && paused.stream().anyMatch(pause -> pause.key() == null);
+        }
+    }
 
     /**
      * What the store has for all instances, of the keys of a permit that this instance knows.
@@ -170,7 +184,7 @@ public record PermitsView(
      * @param fullestKey the key of which the largest part of the limit is in use, and then for which most calls wait
      * @param fullestInUse permits of that key that members hold
      * @param fullestLimit the limit of that key in force
-     * @param limitsDiffer whether members of a key state different limits, and the operator has set none
+     * @param limitsDiffer whether members of a key state different limits, also while a limit of the operator applies instead
      */
     @JsonInclude(JsonInclude.Include.NON_NULL)
     public record Fleet(
@@ -209,7 +223,7 @@ public record PermitsView(
      * @param changes why this endpoint accepts no changes; {@code null} if it does
      * @param name of the permit
      * @param statedLimit the limit that this instance states; {@code null} if each call states its own, or there is none
-     * @param paused the pauses of the permit or of the application; {@code null} if there are none
+     * @param paused the pauses of the permit, of the application and of keys; {@code null} if there are none
      * @param within the name of the permit that it lies within
      * @param holding permits that calls of this instance hold, over all keys
      * @param waiting calls of this instance that wait, over all keys
@@ -250,7 +264,7 @@ public record PermitsView(
      * @param limitSource where it comes from: {@code pause} of the permit or the application, {@code override} of the key, {@code annotation} or
      *     {@code settings}; {@code none} for a permit without a limit
      * @param override the operator's limit, if one is set
-     * @param statedLimits the limits that members state, lowest first; only if they differ
+     * @param statedLimits the limits that members and this instance state, lowest first; only if they differ
      * @param inUse permits that members hold
      * @param queued members that wait
      * @param waiting calls that wait, of all members, as of the last claim of each

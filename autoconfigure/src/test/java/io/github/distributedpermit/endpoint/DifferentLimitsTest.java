@@ -90,6 +90,14 @@ class DifferentLimitsTest {
         }
         old.getBean(PermitsEndpoint.class).change(KEY, KEY, 3, null, null, null, null, null);
         awaitShown(old, updated, 0, List.of(1, 3));
+        assertThat(List.of(old, updated))
+                .as("shown also while the limit of the operator applies")
+                .allSatisfy(each -> assertThat(
+                                each.getBean(PermitsEndpoint.class).permits(KEY).permits())
+                        .singleElement()
+                        .satisfies(permit -> assertThat(
+                                        Objects.requireNonNull(permit.fleet()).limitsDiffer())
+                                .isTrue()));
         old.getBean(PermitsEndpoint.class).lift(KEY, KEY, null);
         List.of(first, second, third).forEach(Permit::release);
         waiting.get(20, TimeUnit.SECONDS).release();

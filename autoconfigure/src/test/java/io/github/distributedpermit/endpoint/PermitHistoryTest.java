@@ -81,6 +81,23 @@ class PermitHistoryTest {
         assertThat(history.failedLately("a")).isZero();
     }
 
+    /** So that an incident that is over can be told from one that goes on. */
+    @Test
+    void lastRejectedAndFailedCallOfTheMinuteIsKnown() {
+        assertThat(history.sinceRejected("a")).isNull();
+        reject("a", 1);
+        pass(Duration.ofMillis(1_500));
+        reject("a", 1);
+        pass(Duration.ofMillis(2_700));
+        assertThat(history.sinceRejected("a")).isEqualTo(Duration.ofMillis(2_700));
+        assertThat(history.sinceFailed("a")).isNull();
+        history.failed(new StubCall("a", 1), new IllegalStateException("no answer"), Duration.ZERO);
+        pass(Duration.ofSeconds(50));
+        assertThat(history.sinceFailed("a")).isEqualTo(Duration.ofSeconds(50));
+        pass(Duration.ofSeconds(10));
+        assertThat(history.sinceRejected("a")).as("as no call is counted").isNull();
+    }
+
     /** Names may be made by users at run time. */
     @Test
     void namesAreBoundedAndForgottenAfterAnHour() {

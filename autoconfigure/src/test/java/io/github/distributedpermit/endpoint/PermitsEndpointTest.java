@@ -202,6 +202,11 @@ class PermitsEndpointTest {
             assertThat(paused.at("/limitSource").asString()).isEqualTo("override");
             assertThat(paused.at("/statedLimit").asInt()).isEqualTo(1);
             assertThat(paused.at("/overrides/report-export/limit").asInt(-1)).isZero();
+            JsonNode pause = paused.at("/paused/0");
+            assertThat(pause.at("/what").asString()).isEqualTo("key 'report-export'");
+            assertThat(pause.at("/key").asString()).isEqualTo("report-export");
+            assertThat(pause.at("/since")).isEqualTo(paused.at("/overrides/report-export/since"));
+            assertThat(get(context, "permits/report-export").at("/paused/0")).isEqualTo(pause);
 
             assertThat(send(context, "DELETE", "permits/report-export", "").statusCode())
                     .isEqualTo(200);
@@ -329,6 +334,35 @@ class PermitsEndpointTest {
                     .containsEntry("lasts", "PT30M")
                     .containsEntry("reason", "deploy");
             assertThat(audit.get(1).getData()).containsEntry("reason", "done");
+        }
+    }
+
+    @Test
+    void limitThatIsSetGetsAnEndWithoutAnotherOrigin() {
+        try (ConfigurableApplicationContext context =
+                start(WebApplicationType.SERVLET, "management.endpoint.permits.access=unrestricted")) {
+            HttpResponse<String> none = send(context, "POST", "permits/report-export", "{\"lasts\": \"30m\"}");
+            assertThat(none.statusCode()).isEqualTo(400);
+            assertThat(none.body())
+                    .contains("No operator has set a limit for key 'report-export'", "give a 'limit', too");
+
+            send(context, "POST", "permits/report-export", "{\"limit\": 3, \"reason\": \"deploy\"}");
+            JsonNode before = get(context, "permits/report-export").at("/keys/0/override");
+            HttpResponse<String> ends = send(
+                    context, "POST", "permits/report-export", "{\"lasts\": \"30m\", \"reason\": \"it was forgotten\"}");
+            assertThat(ends.statusCode()).as(ends.body()).isEqualTo(200);
+            assertThat(JSON.readTree(ends.body()).at("/override").asInt()).isEqualTo(3);
+
+            JsonNode after = get(context, "permits/report-export").at("/keys/0/override");
+            for (String kept : List.of("limit", "since", "by", "reason")) {
+                assertThat(after.get(kept)).as(kept).isEqualTo(before.get(kept));
+            }
+            assertThat(before.has("until")).isFalse();
+            assertThat(Instant.parse(after.at("/until").asString()))
+                    .isBetween(Instant.now().plusSeconds(29 * 60), Instant.now().plusSeconds(30 * 60));
+            assertThat(get(context, "permits").at("/events").findValuesAsString("text"))
+                    .contains(
+                            "An operator lets the limit of key 'report-export' end in 1800 s, because: it was forgotten");
         }
     }
 
@@ -697,7 +731,10 @@ class PermitsEndpointTest {
                     get(context, "permits").at("/permits/2/fleet/waiting").asInt() == 2);
             JsonNode row = get(context, "permits").at("/permits/2");
             assertThat(row.at("/rejectedLately").asInt()).isEqualTo(4);
+            assertThat(Instant.parse(row.at("/rejectedAt").asString()))
+                    .isBetween(Instant.now().minusSeconds(60), Instant.now());
             assertThat(row.at("/failedLately").asInt()).isZero();
+            assertThat(row.has("failedAt")).isFalse();
             assertThat(row.at("/fleet/waiting").asInt())
                     .isEqualTo(row.at("/waiting").asInt());
             await().until(() -> get(context, "permits").at("/permits/2").has("holdingSince"));

@@ -157,6 +157,29 @@ class PermitsReaderTest {
         assertThat(last.membersTruncated() && last.callsTruncated()).isTrue();
     }
 
+    /** The store has the limit of this instance only while its calls hold permits or wait. */
+    @Test
+    void limitsDifferAsSoonAsAnotherMemberStatesAnotherLimitThanThisInstance() {
+        Answering permits = new Answering(0, 1, 1, 0);
+        PermitDefinition.Builder declared =
+                PermitDefinition.named("tenant", "Test").key("tenant");
+        permits.definition = declared.limit(1).build();
+        assertThat(limitsDiffer(permits)).isFalse();
+        permits.definition = declared.limit(2).build();
+        assertThat(limitsDiffer(permits)).isTrue();
+        assertThat(reader(permits, Duration.ofSeconds(30))
+                        .detail(permits.definition, ALL)
+                        .keys()
+                        .get(0)
+                        .statedLimits())
+                .containsExactly(1, 2);
+    }
+
+    private static boolean limitsDiffer(Answering permits) {
+        PermitsView view = reader(permits, Duration.ofSeconds(30)).all("", List.of());
+        return Objects.requireNonNull(view.permits().get(0).fleet()).limitsDiffer();
+    }
+
     /** Not the calls of this instance over all keys beside those of others over a part of them. */
     @Test
     void waitingCallsAreThoseOfTheKeysThatWereRead() {

@@ -94,7 +94,7 @@ final class LiveStates {
 
     private static double use(Summary permit) {
         Fleet fleet = permit.fleet();
-        return permit.paused() != null ? 1 : fleet == null ? -1 : fleet.use();
+        return permit.allPaused() ? 1 : fleet == null ? -1 : fleet.use();
     }
 
     private static int waiting(Summary permit) {

@@ -119,6 +119,8 @@
     meter.setAttribute('aria-label', inUse + ' of ' + limit + ' in use');
     return el('span', 'use', meter, inUse + ' / ' + limit);
   }
+  // how long ago the last one was shows whether an incident goes on
+  const lately = (n, at, cls) => [n && cls ? el('b', cls, n) : n ?? 'unknown', at ? el('small', '', ' ' + span(age(at)) + ' ago') : null];
   const chips = words => [el('span', 'chips', ...words.map(([w, cls]) => el('span', 'chip ' + (cls || ''), w)))];
 
   function drawPath() {
@@ -172,7 +174,7 @@
         : [isFree(p) ? 'no limit' + (p.holding ? ', ' + p.holding + ' in use here' : '') : 'unknown'];
       const wait = f && f.waitingSince ? (f.waitingSinceUnknown ? '≥ ' : '') + span(age(f.waitingSince)) : f && f.waitingSinceUnknown ? 'unknown' : '–';
       // calls that a pause holds back ask the store for nothing
-      return row('list', [[to], use, f && !p.paused ? f.waiting : p.waiting + ' here', wait, p.holdingSince ? span(age(p.holdingSince)) : '–', p.rejectedLately ?? 'unknown', [p.failedLately ? el('b', 'bad', p.failedLately) : p.failedLately ?? 'unknown'], chips(words)]);
+      return row('list', [[to], use, f && !p.paused ? f.waiting : p.waiting + ' here', wait, p.holdingSince ? span(age(p.holdingSince)) : '–', lately(p.rejectedLately, p.rejectedAt), lately(p.failedLately, p.failedAt, 'bad'), chips(words)]);
     }), filter ? 'No permit has such a name.' : 'There are no permits.');
   }
 
@@ -266,6 +268,7 @@
       text('queue-text', isFree(k) ? 'No call waits.' : unknown ? 'Unknown: the store does not answer.' : 'No call of this instance waits for this key.');
       text('limits-text', '');
       text('hold-text', '');
+      drawOthers(k, false);
       return;
     }
     const queue = k.members.filter(m => m.queuePosition);
@@ -296,8 +299,8 @@
       : k.inUse > k.limit ? plural(k.inUse, 'permit is', 'permits are') + ' in use, ' + (k.inUse - k.limit) + ' more than the limit of ' + k.limit + ', until their calls end.'
       : plural(k.inUse, 'permit', 'permits') + ' of ' + k.limit + ' in use. A letter is an instance.');
     const all = k.calls.filter(c => c.state === 'holding').length; // they come before those that wait
-    text('hold-text', age(k.holdingAllSince) < LONG ? '' : 'None of the ' + (k.callsTruncated && !k.calls.some(c => c.state === 'waiting') ? 'calls' : plural(all, 'call', 'calls')) + ' of this instance that hold permits has ended for ' + span(age(k.holdingAllSince)) + '.'
-      + (k.members.some(m => !m.self && m.holding) ? ' How long others have held theirs is known to them alone.' : ''));
+    text('hold-text', age(k.holdingAllSince) < LONG ? '' : 'None of the ' + (k.callsTruncated && !k.calls.some(c => c.state === 'waiting') ? 'calls' : plural(all, 'call', 'calls')) + ' of this instance that hold permits has ended for ' + span(age(k.holdingAllSince)) + '.');
+    drawOthers(k, age(k.holdingAllSince) >= LONG || longest >= LONG);
     text('limits-text', (gone.has(k.key) ? 'The limit ' + gone.get(k.key) + ' that an operator had set was lifted, or lost with the data of the store. ' : '')
       + (!k.statedLimits ? '' : 'Instances state the limits ' + k.statedLimits.join(', ') + '. '
       + (k.limitSource === 'override' ? 'The limit of the operator applies instead.' : 'Each gets permits up to its own.')));
@@ -315,6 +318,19 @@
       : plural(k.waiting, 'call', 'calls') + ' of ' + (queue.length ? plural(queue.length, 'instance', 'instances') : 'this instance') + (k.waiting === 1 ? ' waits' : ' wait') + ', in the order in which the instances are served.');
   }
 
+  // How long a call of another instance holds is known to that instance alone: where to ask, as soon as calls hold or wait for long
+  function drawOthers(k, long) {
+    const others = long ? k.members.filter(m => !m.self && m.holding) : [], most = others.slice(0, 5);
+    const parts = !others.length ? [] : ['How long calls of other instances have held theirs is known to them alone: ',
+      ...most.flatMap((m, i) => [i ? ', ' : '', pageOf('page of ' + (m.name || m.member), m) || 'ask ' + (m.name || m.member)]), others.length > most.length ? ', and ' + (others.length - most.length) + ' more.' : '.'];
+    // what has not changed keeps the focus
+    if ($('others-hold').textContent !== parts.map(p => p.textContent ?? p).join('')) $('others-hold').replaceChildren(...parts);
+  }
+  function pageOf(label, m) {
+    const host = /@([^:@]+)/.exec(m.name || '');
+    return outside(label, state.settings.instanceLink, { instance: m.name || m.member, host: host ? host[1] : '' });
+  }
+
   function drawMembers(k, unknown, one, self) {
     const members = member === null ? k.members.slice(0, ROWS) : one ? [one] : [];
     fill('members', members.map(m => {
@@ -326,11 +342,11 @@
         state.settings.writable && m.holding > 0 ? [button('Take permits', m.member, label)] : '–']);
     }), isFree(k) ? FREE : unknown ? 'Unknown: the store does not answer.' : member !== null ? 'This instance neither holds permits of ' + k.key + ' nor waits for them.'
       : k.idle ? 'No instance is known to use this key.' : state.permit.paused ? 'No instance holds permits.' : 'No instance holds or waits.');
-    const other = one && !one.self, host = other && /@([^:@]+)/.exec(one.name || '');
+    const other = one && !one.self;
     show('drain', member === self.member && state.settings.writable && !self.draining);
     show('member-text', member !== null);
     $('member-text').replaceChildren(...(!other ? [] : ['Its calls, with method and thread, are known to that instance alone. ',
-      outside('Its page', state.settings.instanceLink, { instance: one.name || one.member, host: host ? host[1] : '' }) || '', ' Member ' + one.member + '.']));
+      pageOf('Its page', one) || '', ' Member ' + one.member + '.']));
   }
 
   function drawLimit(k, fresh, unknown) {
@@ -338,7 +354,10 @@
     text('limit-text', isFree(k) ? 'None can be set here: set one in the settings first.' : (unknown || k.idle ? 'The limit in force is unknown.' : (fresh.problem ? 'The last known limit is ' : 'The limit in force is ') + k.limit + ', from ' + SOURCES[k.limitSource] + '.' + (k.limitSource === 'override' ? terms(k.override) : ''))
       + (k.idle ? ' A change is for the key ' + k.key + '.' : '') + (writable ? '' : ' This page may not change it: see management.endpoint.permits.access.'));
     for (const e of $('limit-form').elements) e.disabled = !writable || isFree(k);
-    if (writable && !isFree(k)) $('lift').disabled = !k.override && !fresh.problem && !k.idle;
+    if (writable && !isFree(k)) {
+      $('lift').disabled = !k.override && !fresh.problem && !k.idle;
+      $('end').disabled = !k.override;
+    }
     const field = $('limit'), now = String(k.limit);
     if (field.dataset.key !== k.key) { field.value = field.dataset.of = ''; field.dataset.key = k.key; }
     // what an operator has begun to write stays, whatever others set meanwhile
@@ -421,7 +440,8 @@
 
   // otherwise free permits for which calls wait would look like a fault
   const grace = store => !store.keysInGrace ? '' : 'The store may have lost its state: ' + plural(store.keysInGrace, 'key', 'keys')
-    + ' of this instance get no new permits for up to a lease, so that calls which still hold some get them back first.';
+    + ' of this instance ' + (store.keysInGrace === 1 ? 'gets' : 'get') + ' no new permits ' + (store.graceUntil ? 'for up to ' + span(-age(store.graceUntil)) + ' more' : 'for the lease of another instance')
+    + ', so that calls which still hold some get them back first. Other keys follow as they are used.';
 
   const drained = i => i.draining ? 'This instance was drained: it takes no more permits until it is restarted, and rejects each call.' : '';
 
@@ -445,7 +465,13 @@
     drawPath();
   }
 
+  // a limit of 0 is shown at the limit of its key; here are the pauses of all calls, of which the store is asked for nothing
+  function ofAllCalls(p) {
+    const all = p && p.paused && p.paused.filter(x => x.key === undefined);
+    if (all) p.paused = all.length ? all : undefined;
+  }
   function received(s) {
+    (s.list ? s.list.permits : [s.permit]).forEach(ofAllCalls);
     drift = Date.parse(s.now) - Date.now();
     state = s;
     failures = 0;
@@ -548,7 +574,7 @@
     }
   }
   async function change(method, body, done) {
-    const of = shown.key, limits = !body || body.limit !== undefined, at = name;
+    const of = shown.key, limits = !body || body.limit !== undefined || body.lasts, at = name;
     text('done', 'sending');
     let url = api; // names are in the query or the body: a path refuses some
     const reason = $('reason').value.trim(), lasts = $('lasts').value.trim();
@@ -593,6 +619,11 @@
   const confirmsPause = () => confirm('Pause ' + shown.key + ' of ' + name + ' for all instances? Running calls go on, no other call gets a permit.');
   $('pause').addEventListener('click', () => shown && confirmsPause()
     && change('POST', { limit: 0 }, (of, a) => a.override === 0 && 'Paused ' + of + ': no call gets a permit until the limit is set or lifted.'));
+  $('end').addEventListener('click', () => {
+    const lasts = $('lasts').value.trim();
+    if (!lasts) { text('done', 'Write after what time the limit ends.'); $('lasts').focus(); return; }
+    if (shown) change('POST', { lasts }, (of, a) => a.override !== undefined && 'The limit ' + a.override + ' of ' + of + ' has an end now; who set it, when and why stays.');
+  });
   $('lift').addEventListener('click', () => shown && change('DELETE', null, of => 'The limit of the operator for ' + of + ' is lifted.'));
   $('members').addEventListener('click', e => {
     const b = e.target.closest('button');

@@ -38,6 +38,7 @@ public interface PermitAccess extends KeyDirectory {
      * Sets or lifts the operator's limit of a key in the store; 0 is a pause. It ends on all instances after this time, also if this
      * one does not live then.
      *
+     * @param limit one that the store has already keeps the time since when it is set, and gets another end
      * @param lasts zero if it does not end by itself
      */
     CompletionStage<Void> override(String key, OverrideLimit limit, Duration lasts);

@@ -194,6 +194,14 @@ class OverviewPageTest extends PageTest {
                 .until(() -> browser.evaluate("document.getElementById('h-waiting').getAttribute('aria-label')")
                         .asString()
                         .startsWith("Now 40, at most 40"));
+        await().atMost(PATIENCE)
+                .until(() ->
+                        browser.text("#others-hold").startsWith("How long calls of other instances have held theirs"));
+        assertThat(browser.text("#others-hold"))
+                .contains("alone: page of orders@host-2:8080, page of orders@host-3:8080");
+        assertThat(browser.evaluate("document.querySelector('#others-hold a').href")
+                        .asString())
+                .isEqualTo("https://host-2:8443/actuator/permitsui");
         assertThat(findings()).isEmpty();
         picture("live-page.png");
         browser.colours("dark");
@@ -279,6 +287,12 @@ class OverviewPageTest extends PageTest {
         assertThat(findings()).isEmpty();
         browser.evaluate("scrollTo(0, 0)");
         picture("live-page-paused.png");
+        browser.evaluate("document.getElementById('reason').value = ''");
+        browser.evaluate("document.getElementById('lasts').value = '2h'");
+        browser.evaluate("document.getElementById('end').click()");
+        await().atMost(PATIENCE)
+                .until(() -> browser.text("#done").startsWith("The limit 0 of report-export has an end now"));
+        await().atMost(PATIENCE).until(() -> browser.text("#paused").contains("ends in 120 min: the partner is down"));
 
         browser.evaluate("document.querySelector('#members a').click()");
         await().atMost(PATIENCE).until(() -> browser.count("#drain:not([hidden])") == 1);
@@ -287,6 +301,8 @@ class OverviewPageTest extends PageTest {
         assertThat(browser.evaluate("window.asked").asString()).startsWith("Drain one? It takes no more permits");
         assertThat(one.waiting()).as("the calls that waited are rejected").isZero();
         await().atMost(PATIENCE).until(() -> browser.text("#problem").startsWith("This instance was drained"));
+        open(0, "");
+        await().atMost(PATIENCE).until(() -> row("report-export").matches(".*1 \\d+(\\.\\d)? s ago0.*"));
         assertThat(browser.errors()).isEmpty();
     }
 
@@ -344,9 +360,12 @@ class OverviewPageTest extends PageTest {
                 .until(() -> row("report-export").matches(".*fullall here hold for ≥ \\d+(\\.\\d)? (s|min)"));
         open(0, "?name=report-export");
         await().atMost(PATIENCE)
-                .until(() -> browser.text("#hold-text")
-                        .matches("None of the 11 calls of this instance that hold permits has ended for \\S+ (s|min)\\."
-                                + " How long others have held theirs is known to them alone\\."));
+                .until(
+                        () -> browser.text("#hold-text")
+                                .matches(
+                                        "None of the 11 calls of this instance that hold permits has ended for \\S+ (s|min)\\."));
+        assertThat(browser.text("#others-hold"))
+                .isEqualTo("How long calls of other instances have held theirs is known to them alone: ask two.");
         await().atMost(PATIENCE).until(() -> {
             one.end(1);
             return browser.text("#hold-text").isEmpty();
@@ -366,7 +385,9 @@ class OverviewPageTest extends PageTest {
         await().atMost(PATIENCE).until(() -> row("report-export").matches("report-export1 / 120–\\d+\\.\\d s00"));
         store.silent = true;
         one.work(12);
-        await().atMost(PATIENCE).until(() -> row("report-export").matches("report-export1 / 120–\\d+(\\.\\d)? s012"));
+        await().atMost(PATIENCE)
+                .until(() ->
+                        row("report-export").matches("report-export1 / 120–\\d+(\\.\\d)? s012 \\d+(\\.\\d)? s ago"));
         assertThat(browser.count("body.stale")).isEqualTo(1);
         store.silent = false;
         assertThat(browser.errors()).isEmpty();

@@ -165,14 +165,14 @@ public final class KeyOperations {
         return names;
     }
 
-    /** Sets or lifts the operator's limit of a key; zero for a limit that does not end by itself. */
+    /** Sets or lifts the operator's limit of a key; zero for a limit that does not end by itself. One that was set already keeps its time. */
     public CompletionStage<Void> override(String key, OverrideLimit limit, Duration lasts) {
         CompletionStage<Void> done = limit.isEmpty()
                 ? store.get().override(key, limit)
                 : store.get().inspect(key).thenCompose(state -> {
                     long now = overrides.now(state);
                     long end = lasts.isZero() ? 0 : now + lasts.toMillis();
-                    return store.get().override(key, limit.during(now, end));
+                    return store.get().override(key, limit.during(limit.since() == 0 ? now : limit.since(), end));
                 });
         return done.thenApply(set -> {
             checkAfterOverride(key);
