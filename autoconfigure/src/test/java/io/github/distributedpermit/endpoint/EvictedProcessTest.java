@@ -192,7 +192,8 @@ class EvictedProcessTest {
             Thread reader = new Thread(this::read, "output of the other process");
             reader.setDaemon(true);
             reader.start();
-            await().atMost(LONG).untilAsserted(() -> assertThat(lines).contains("READY"));
+            await().atMost(Duration.ofMinutes(3))
+                    .untilAsserted(() -> assertThat(lines).contains("READY"));
         }
 
         private void read() {

@@ -8,9 +8,9 @@ import io.github.distributedpermit.Permit;
 import io.github.distributedpermit.PermitBackendException;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -30,7 +30,9 @@ class KilledServerTest {
 
     private final JdbcSettings settings =
             JdbcSettings.of("killed", JdbcSettings.DEFAULT_TABLE_PREFIX, Duration.ofSeconds(4), Duration.ofMillis(500));
-    private final Set<Permit> open = ConcurrentHashMap.newKeySet();
+    /** Guarded by itself, so that no permit passes to another call while those that are held are counted. */
+    private final Set<Permit> open = new HashSet<>();
+
     private final AtomicInteger grants = new AtomicInteger();
     private final AtomicInteger most = new AtomicInteger();
 
@@ -88,12 +90,17 @@ class KilledServerTest {
     private void call(NamedPermits permits) {
         while (!Thread.currentThread().isInterrupted()) {
             try (Permit permit = permits.acquire("export")) {
-                open.add(permit);
-                int valid = Math.toIntExact(open.stream().filter(Permit::isHeld).count());
-                most.accumulateAndGet(valid, Math::max);
+                synchronized (open) {
+                    open.add(permit);
+                    int valid =
+                            Math.toIntExact(open.stream().filter(Permit::isHeld).count());
+                    most.accumulateAndGet(valid, Math::max);
+                }
                 grants.incrementAndGet();
                 TimeUnit.MILLISECONDS.sleep(ThreadLocalRandom.current().nextInt(20));
-                open.remove(permit);
+                synchronized (open) {
+                    open.remove(permit);
+                }
             } catch (InterruptedException e) {
                 return;
             } catch (PermitBackendException e) {
