@@ -93,7 +93,9 @@ final class FaultyNetwork {
 
     private void add(Kind kind, String route, boolean copy, long now, Runnable delivery) {
         boolean overtaken = counts.hasHit(kind.reordered()) || !faults.contains(kind.reordered());
-        long due = strikes(kind.delayed(), overtaken ? DELAYED : UNSEEN) ? now + 1 + random.nextLong(longest()) : now;
+        long due = strikes(kind.delayed(), overtaken ? DELAYED : UNSEEN)
+                ? now + 1 + random.nextLong(longest(overtaken))
+                : now;
         if (!faults.contains(kind.reordered())) {
             due = Math.max(due, lastDue.getOrDefault(kind + route, due));
             lastDue.put(kind + route, due);
@@ -101,8 +103,9 @@ final class FaultyNetwork {
         pending.add(new Parcel(kind, route, number, copy, now, due, delivery));
     }
 
-    private long longest() {
-        return random.nextDouble() < VERY_LATE ? veryLate : late;
+    /** Until a message was overtaken they are later than others: where they are few, none comes behind a short delay. */
+    private long longest(boolean overtaken) {
+        return random.nextDouble() < (overtaken ? VERY_LATE : UNSEEN) ? veryLate : late;
     }
 
     /** A fault that has not hit yet is likely: where messages are few, chance alone may spare them all. */

@@ -10,7 +10,6 @@ import io.github.distributedpermit.spi.Member;
 import io.github.distributedpermit.spi.PermitBackend;
 import io.github.distributedpermit.spi.PermitStore;
 import io.github.distributedpermit.spi.step.KeyTable;
-import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
@@ -124,15 +123,23 @@ final class JdbcFixture implements SessionStoreFixture, PermitBackend {
                 .isEmpty();
     }
 
-    /** Its row is deleted as if it had expired, and the process does not notice that. */
+    /**
+     * Its row is deleted as if it had expired, and the process does not notice that. It has one before long: a session that
+     * began after its end would stay alive.
+     */
     @Override
-    public synchronized void die(PermitStore store) {
-        try {
-            Connection c = link.connection();
-            try (PreparedStatement p = c.prepareStatement("DELETE FROM distributed_permit_member WHERE id LIKE ?")) {
-                p.setString(1, ids.get(store) + "~%");
-                p.executeUpdate();
-            }
+    public void die(PermitStore store) {
+        await().atMost(Duration.ofSeconds(30))
+                .pollDelay(Duration.ZERO)
+                .pollInterval(Duration.ofMillis(10))
+                .until(() -> endsSessionOf(Objects.requireNonNull(ids.get(store))));
+    }
+
+    private synchronized boolean endsSessionOf(String id) {
+        try (PreparedStatement p =
+                link.connection().prepareStatement("DELETE FROM distributed_permit_member WHERE id LIKE ?")) {
+            p.setString(1, id + "~%");
+            return p.executeUpdate() > 0;
         } catch (SQLException e) {
             throw new IllegalStateException(e);
         }
