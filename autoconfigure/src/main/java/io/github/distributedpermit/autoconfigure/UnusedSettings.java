@@ -42,7 +42,7 @@ final class UnusedSettings {
 
     private void warnOfUnused(String name) {
         log.warn(
-                "Settings of permit '%s' (such as %s) are used by no annotation and no code so far. Correct the name%s, or remove them"
+                "Settings of permit '%s' (such as %s) are used by no annotation and no code so far. If no code uses them later, correct the name%s, or remove them"
                         .formatted(
                                 name,
                                 PermitProperty.of(name, "limit"),

@@ -513,7 +513,7 @@ public class PermitsEndpoint {
         String target = key == null ? definition.key() : key;
         if (target == null || target.isBlank()) {
             throw new InvalidEndpointRequestException(
-                    "no key", "The key of permit '" + definition.name() + "' differs from call to call: give 'key'");
+                    "no key", "Permit '" + definition.name() + "' has no fixed key, each call states one: give 'key'");
         }
         return target;
     }

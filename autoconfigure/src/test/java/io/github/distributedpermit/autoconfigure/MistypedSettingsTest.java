@@ -144,9 +144,11 @@ class MistypedSettingsTest {
                 "distributed-permit.permits.other.limit=3")) {
             assertThat(output.getOut().split(UNUSED, -1)).hasSize(3);
             assertThat(output)
-                    .contains("'report-exprot' (such as distributed-permit.permits.report-exprot.limit) " + UNUSED
-                            + ". Correct the name (did you mean distributed-permit.permits.report-export.limit?)")
-                    .contains("'other' (such as distributed-permit.permits.other.limit) " + UNUSED + ". Correct");
+                    .contains(
+                            "'report-exprot' (such as distributed-permit.permits.report-exprot.limit) " + UNUSED
+                                    + ". If no code uses them later, correct the name (did you mean distributed-permit.permits.report-export.limit?)")
+                    .contains("'other' (such as distributed-permit.permits.other.limit) " + UNUSED
+                            + ". If no code uses them later, correct the name, or remove them");
         }
     }
 

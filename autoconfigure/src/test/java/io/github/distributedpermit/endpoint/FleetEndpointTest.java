@@ -226,8 +226,8 @@ class FleetEndpointTest {
 
         atOnce().untilAsserted(() -> assertThat(one.holding()).isEqualTo(LIMIT));
         assertThat(one.key().override()).isNull();
-        atOnce().untilAsserted(() ->
-                assertThat(one.endpoint.events().get(0).text()).isEqualTo("The limit of the operator is lifted"));
+        atOnce().untilAsserted(() -> assertThat(one.endpoint.events().get(0).text())
+                .isEqualTo("The limit of the operator has ended, or was lost with the data of the store"));
     }
 
     private static ConditionFactory atOnce() {

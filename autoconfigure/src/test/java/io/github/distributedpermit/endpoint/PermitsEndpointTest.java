@@ -319,7 +319,7 @@ class PermitsEndpointTest {
                             get(context, "permits").at("/events").findValuesAsString("text"))
                     .hasSize(3)
                     .contains(
-                            "The limit of the operator is lifted",
+                            "The limit of the operator has ended, or was lost with the data of the store",
                             "An operator lifted the limit of key 'report-export', because: done")
                     .last()
                     .asString()

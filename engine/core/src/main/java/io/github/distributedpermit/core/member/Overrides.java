@@ -243,7 +243,7 @@ final class Overrides {
         } else if (limit.isEmpty()) {
             LOG.log(
                     Level.INFO,
-                    "The operator''s limit of key ''{0}'' is lifted: the limit that each instance states applies again.",
+                    "The operator''s limit of key ''{0}'' has ended, or was lost with the data of the store: the limit that each instance states applies again.",
                     LogSafe.escape(key));
         } else {
             LOG.log(
