@@ -226,7 +226,7 @@ final class PermitsReader {
                 paused != null ? PAUSE : known ? source : null,
                 stated,
                 overrides.isEmpty() ? null : overrides,
-                withKeys(paused, definition.isUnlimited() ? Map.of() : overrides),
+                withKeys(definition, paused, overrides),
                 definition.within(),
                 gauges.map(PermitGauges::holders).orElse(0),
                 waiting,
@@ -243,12 +243,12 @@ final class PermitsReader {
                 fleet(definition, keys.isEmpty() ? Set.of(usual) : keys, states, waiting));
     }
 
-    /** An operator's limit of 0 is a pause, too. */
+    /** An operator's limit of 0 is a pause, too, except of a permit without a limit, whose calls do not ask the store. */
     private static @Nullable List<Paused> withKeys(
-            @Nullable List<Paused> pauses, Map<String, OperatorLimit> overrides) {
+            PermitDefinition definition, @Nullable List<Paused> pauses, Map<String, OperatorLimit> overrides) {
         List<Paused> all = new ArrayList<>(pauses == null ? List.of() : pauses);
         overrides.forEach((key, set) -> {
-            if (set.limit() == 0) {
+            if (set.limit() == 0 && !definition.isUnlimited()) {
                 all.add(new Paused("key '" + key + "'", key, set.since(), set.until(), set.by(), set.reason()));
             }
         });
@@ -363,7 +363,7 @@ final class PermitsReader {
         Map<String, OperatorLimit> overrides = new TreeMap<>();
         for (Key each : shown) {
             OperatorLimit set = each.override();
-            if (set != null && !definition.isUnlimited()) {
+            if (set != null) {
                 overrides.put(each.key(), set);
             }
         }
@@ -378,7 +378,7 @@ final class PermitsReader {
                 changes,
                 definition.name(),
                 summary.statedLimit(),
-                withKeys(summary.paused(), overrides),
+                withKeys(definition, summary.paused(), overrides),
                 summary.within(),
                 summary.holding(),
                 summary.waiting(),

@@ -260,11 +260,12 @@ public final class KeyRegistry implements KeyQueue.Owner, HoldingListener, Itera
         return lostCalls;
     }
 
-    /** How many permits calls of this process have lost. */
+    /** As {@link StoreLog#graceLeft}. */
     Optional<Duration> graceLeft() {
         return log.graceLeft(now());
     }
 
+    /** How many permits calls of this process have lost. */
     long lostPermits() {
         return log.lostPermits();
     }
