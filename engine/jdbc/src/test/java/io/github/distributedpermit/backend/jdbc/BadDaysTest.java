@@ -16,6 +16,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.TimeUnit;
 import java.util.logging.Handler;
 import java.util.logging.LogRecord;
 import java.util.logging.Logger;
@@ -28,6 +29,7 @@ import org.postgresql.ds.PGSimpleDataSource;
 /** Servers that stand still, that show a wrong time, or that cannot be used at all. */
 class BadDaysTest {
 
+    private static final int MOST_JUMPS = 10;
     private static final Duration SOON = Duration.ofSeconds(60);
 
     private final JdbcSettings settings =
@@ -169,7 +171,10 @@ class BadDaysTest {
         }
     }
 
-    /** A named exception: the sessions of all end, and each member is notified at its next renewal. */
+    /**
+     * A named exception: the sessions of all end, and each member is notified at its next renewal. If both renew in the same
+     * moment after a jump, none ends, which is no fault: then it jumps again.
+     */
     @Test
     void clockOfTheDatabaseThatJumpsAheadEndsSessionsWithANotice() throws IOException {
         Clock clock = new Clock();
@@ -180,11 +185,12 @@ class BadDaysTest {
                 assertThat(a.permits("export", 1, 1)).isEqualTo(1);
                 assertThat(b.permits("export", 1, 1)).isZero();
 
-                clock.set("+3600");
-
-                await().atMost(SOON).until(() -> a.losses.get() + b.losses.get() > 0);
-                awaitRenewals(a, 2);
-                awaitRenewals(b, 2);
+                for (int hours = 1; a.losses.get() + b.losses.get() == 0 && hours <= MOST_JUMPS; hours++) {
+                    clock.set("+" + TimeUnit.HOURS.toSeconds(hours));
+                    awaitRenewals(a, 2);
+                    awaitRenewals(b, 2);
+                }
+                assertThat(a.losses.get() + b.losses.get()).isPositive();
                 await().atMost(SOON)
                         .ignoreExceptions()
                         .untilAsserted(() -> assertThat(a.permits("export", 1, 1) + b.permits("export", 1, 1))

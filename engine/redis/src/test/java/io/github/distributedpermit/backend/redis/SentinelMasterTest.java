@@ -182,7 +182,7 @@ class SentinelMasterTest extends RedisTest {
     }
 
     private void awaitAnswer(TestMember member) {
-        await().atMost(SOON).ignoreExceptions().until(() -> {
+        await().atMost(FAIL_OVER).ignoreExceptions().until(() -> {
             CompletableFuture<Holding> claim =
                     member.store().claim(member.next("probe", 1, 1, 1, true)).toCompletableFuture();
             return claim.get(SOON.toSeconds(), TimeUnit.SECONDS).permits() == 1;
