@@ -81,12 +81,13 @@ class RefreshFiguresTest {
             await().atMost(PATIENCE)
                     .until(() ->
                             calls.stream().filter(CompletableFuture::isDone).count() == granted);
-            // the first ones load classes; what they have seen is not shown for other paths
-            ask(context, store, "/list");
-            ask(context, store, "/permit?name=report-export");
-            assertThat(ask(context, store, "/list?filter=-")).isBetween(5_000, 50_000);
-            assertThat(ask(context, store, "/permit?name=report-export&key=report-export"))
-                    .isBetween(5_000, 50_000);
+            // The first two load classes; what they have seen is not shown for the paths that follow.
+            Stream.of(
+                            "/list",
+                            "/permit?name=report-export",
+                            "/list?filter=-",
+                            "/permit?name=report-export&key=report-export")
+                    .forEach(path -> assertThat(whole(context, store, path)).isBetween(5_000, 50_000));
         } finally {
             calls.forEach(call -> call.cancel(false));
             calls.clear();
@@ -100,8 +101,18 @@ class RefreshFiguresTest {
         }
     }
 
-    /** From all pages at once; returns the bytes of one answer. */
-    private static int ask(ConfigurableApplicationContext context, String store, String path) {
+    /**
+     * The bytes of an answer with everything in it. The endpoint reads keys for two seconds at most and says which ones it has not read;
+     * that is no fault on a busy machine, so it is asked again. Each try is printed.
+     */
+    private static int whole(ConfigurableApplicationContext context, String store, String path) {
+        return await().atMost(PATIENCE)
+                .until(() -> ask(context, store, path), answer -> !answer.contains("\"problem\""))
+                .length();
+    }
+
+    /** From all pages at once; returns one answer. */
+    private static String ask(ConfigurableApplicationContext context, String store, String path) {
         String port = context.getEnvironment().getRequiredProperty("local.server.port");
         HttpRequest request = HttpRequest.newBuilder(
                         URI.create("http://127.0.0.1:" + port + "/actuator/permitsui" + path))
@@ -117,9 +128,8 @@ class RefreshFiguresTest {
                         .toList();
         long millis = (System.nanoTime() - begin) / 1_000_000;
         assertThat(answers).extracting(HttpResponse::statusCode).containsOnly(200);
-        assertThat(new String(answers.get(0).body(), StandardCharsets.UTF_8)).doesNotContain("\"problem\"");
-        int bytes = answers.get(0).body().length;
-        System.out.printf("%s %s: %d bytes, %d pages in %d ms%n", store, path, bytes, PAGES, millis);
-        return bytes;
+        byte[] answer = answers.get(0).body();
+        System.out.printf("%s %s: %d bytes, %d pages in %d ms%n", store, path, answer.length, PAGES, millis);
+        return new String(answer, StandardCharsets.UTF_8);
     }
 }
