@@ -59,8 +59,8 @@ public final class PermitEvents implements PermitObserver {
     public void limitSet(String key, OverrideLimit limit) {
         Optional<String> paused = Pause.describe(key);
         String text = limit.isEmpty()
-                ? paused.map(what -> "The pause of " + what + " has ended")
-                        .orElse("The limit of the operator has ended, or was lost with the data of the store")
+                ? paused.map(what -> "The pause of " + what).orElse("The limit of the operator")
+                        + " has ended, or was lost with the data of the store"
                 : "%s%s, set %s%s"
                         .formatted(
                                 paused.map(what -> "All calls of " + what + " are paused")

@@ -12,14 +12,15 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.LongAdder;
 import java.util.function.LongSupplier;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /**
  * What the calls of this instance did in the last hour, by permit name: the most permits that they held, the most of them that waited,
- * and how many were rejected, in each half minute. In memory only: 2.1 KB for a name that was used in that hour, of
- * {@value #MOST} names at most. Of the others nothing is known. Thread-safe.
+ * and how many were rejected, in each half minute; and how long they hold on average. In memory only: 2.1 KB for a name that was used in
+ * that hour, of {@value #MOST} names at most. Of the others nothing is known. Thread-safe.
  */
 public final class PermitHistory implements PermitObserver {
 
@@ -87,11 +88,22 @@ public final class PermitHistory implements PermitObserver {
         }
     }
 
-    private @Nullable Track note(String name, long slot, int holding, int waiting, int rejected) {
-        Track track = tracks.get(name);
-        if (track == null && tracks.size() < MOST) {
-            track = tracks.computeIfAbsent(name, absent -> new Track());
+    @Override
+    public void released(PermitCall call, Duration held) {
+        Track track = track(call.name());
+        if (track != null) {
+            track.holds.increment();
+            track.holdNanos.add(held.toNanos());
         }
+    }
+
+    private @Nullable Track track(String name) {
+        Track track = tracks.get(name);
+        return track == null && tracks.size() < MOST ? tracks.computeIfAbsent(name, absent -> new Track()) : track;
+    }
+
+    private @Nullable Track note(String name, long slot, int holding, int waiting, int rejected) {
+        Track track = track(name);
         if (track != null) {
             track.note(slot, holding, waiting, rejected);
         } else {
@@ -135,6 +147,14 @@ public final class PermitHistory implements PermitObserver {
         return track == null ? null : track.failedLately.sinceLast(now());
     }
 
+    /** For how long calls of a name that have ended held their permits on average; {@code null} if that is not known. */
+    @Nullable
+    Duration averageHold(String name) {
+        Track track = tracks.get(name);
+        long holds = track == null ? 0 : track.holds.sum();
+        return track == null || holds == 0 ? null : Duration.ofNanos(track.holdNanos.sum() / holds);
+    }
+
     /** That without numbers if nothing has happened for so long; {@code null} if something may have been dropped meanwhile. */
     private @Nullable Track known(String name, long time) {
         Track track = tracks.get(name);
@@ -157,6 +177,8 @@ public final class PermitHistory implements PermitObserver {
         private final int[] rejected = new int[SLOTS];
         private final LastMinute rejectedLately = new LastMinute();
         private final LastMinute failedLately = new LastMinute();
+        private final LongAdder holds = new LongAdder();
+        private final LongAdder holdNanos = new LongAdder();
         private long last;
         private long used;
 

@@ -219,6 +219,7 @@ final class PermitsReader {
                 || (states.containsKey(usual) && states.keySet().containsAll(pauses));
         Integer inForce = override != null ? Integer.valueOf(override.limit()) : stated;
         String source = source(definition, override != null);
+        Duration average = history.averageHold(definition.name());
         return new Summary(
                 definition.name(),
                 definition.key(),
@@ -236,6 +237,7 @@ final class PermitsReader {
                         .map(this::ago)
                         .orElse(null),
                 gauges.flatMap(PermitGauges::shortestHold).map(this::ago).orElse(null),
+                average == null ? null : average.toMillis(),
                 history.rejectedLately(definition.name()),
                 atIfKnown(history.sinceRejected(definition.name())),
                 history.failedLately(definition.name()),
@@ -383,6 +385,7 @@ final class PermitsReader {
                 summary.holding(),
                 summary.waiting(),
                 summary.runningLost(),
+                summary.averageHoldMillis(),
                 keys.size(),
                 shown,
                 truncated,
@@ -503,14 +506,14 @@ final class PermitsReader {
     }
 
     /** The store has the limit of this instance only while its calls hold permits or wait, so that of a declared key is added. */
-    private @Nullable List<Integer> differing(PermitDefinition definition, KeyState key) {
-        TreeSet<Integer> limits = new TreeSet<>();
-        key.members().forEach(member -> limits.add(member.limit()));
+    private @Nullable Map<Integer, Integer> differing(PermitDefinition definition, KeyState key) {
+        Map<Integer, Integer> limits = new TreeMap<>();
+        key.members().forEach(member -> limits.merge(member.limit(), 1, Integer::sum));
         boolean stated = key.key().equals(definition.key()) && !definition.isLimitedPerCall();
         if (stated && !limits.isEmpty() && key.members().stream().noneMatch(this::isSelf)) {
-            limits.add(limit(definition));
+            limits.merge(limit(definition), 1, Integer::sum);
         }
-        return limits.size() > 1 ? List.copyOf(limits) : null;
+        return limits.size() > 1 ? limits : null;
     }
 
     private boolean isSelf(MemberState member) {

@@ -139,6 +139,8 @@ public record PermitsView(
      * @param runningLost calls of this instance that run although their permits were lost, over all keys
      * @param holdingSince since when the call of this instance holds its permits that has held them for the longest; {@code null} if none does
      * @param holdingAllSince since when all calls of this instance that hold permits have held them; {@code null} if none does
+     * @param averageHoldMillis how long calls of this instance that have ended held their permits, on average since it keeps their history;
+     *     {@code null} if that is not known
      * @param rejectedLately calls of this instance that got no permit although the store answered, in the last minute; {@code null} if that is
      *     not known, as of a name that was not kept among too many
      * @param rejectedAt when the last of them was; {@code null} if there is none
@@ -161,6 +163,7 @@ public record PermitsView(
             int runningLost,
             @Nullable Instant holdingSince,
             @Nullable Instant holdingAllSince,
+            @Nullable Long averageHoldMillis,
             @Nullable Integer rejectedLately,
             @Nullable Instant rejectedAt,
             @Nullable Integer failedLately,
@@ -228,6 +231,8 @@ public record PermitsView(
      * @param holding permits that calls of this instance hold, over all keys
      * @param waiting calls of this instance that wait, over all keys
      * @param runningLost calls of this instance that run although their permits were lost, over all keys
+     * @param averageHoldMillis how long calls of this instance that have ended held their permits, on average since it keeps their history;
+     *     {@code null} if that is not known
      * @param keysInUse how many keys of the permit calls of this instance use
      * @param keys in alphabetical order, at most as many as were asked for
      * @param truncated whether there are more keys than are shown
@@ -247,6 +252,7 @@ public record PermitsView(
             int holding,
             int waiting,
             int runningLost,
+            @Nullable Long averageHoldMillis,
             int keysInUse,
             List<Key> keys,
             boolean truncated,
@@ -264,7 +270,8 @@ public record PermitsView(
      * @param limitSource where it comes from: {@code pause} of the permit or the application, {@code override} of the key, {@code annotation} or
      *     {@code settings}; {@code none} for a permit without a limit
      * @param override the operator's limit, if one is set
-     * @param statedLimits the limits that members and this instance state, lowest first; only if they differ
+     * @param statedLimits the limits that members and this instance state, each with how many of them state it, lowest first; only if they
+     *     differ
      * @param inUse permits that members hold
      * @param queued members that wait
      * @param waiting calls that wait, of all members, as of the last claim of each
@@ -281,7 +288,7 @@ public record PermitsView(
             @Nullable Integer limit,
             @Nullable String limitSource,
             @Nullable OperatorLimit override,
-            @Nullable List<Integer> statedLimits,
+            @Nullable Map<Integer, Integer> statedLimits,
             @Nullable Integer inUse,
             @Nullable Integer queued,
             @Nullable Integer waiting,

@@ -65,7 +65,7 @@ public final class PermitHealthIndicator implements HealthIndicator {
         store.slow()
                 .ifPresent(time -> health.withDetail(
                         "slow",
-                        "answers take %d ms on average, so calls wait and permits are in use that much longer"
+                        "answers of the last seconds took %d ms on average, so calls wait and permits are in use that much longer"
                                 .formatted(time.toMillis())));
         store.sinceAnswer().ifPresent(time -> health.withDetail("millisSinceLastClaim", time.toMillis()));
         if (store.isBypassed()) {

@@ -97,7 +97,8 @@ class HealthTest {
                 assertThat(health.getDetails())
                         .hasEntrySatisfying(
                                 "slow",
-                                text -> assertThat(text.toString()).containsPattern("answers take \\d+ ms on average"));
+                                text -> assertThat(text.toString())
+                                        .containsPattern("answers of the last seconds took \\d+ ms on average"));
             });
         });
     }

@@ -12,6 +12,7 @@ import io.github.distributedpermit.testsupport.RedisExtension;
 import io.github.distributedpermit.testsupport.RedisServer;
 import io.micrometer.core.instrument.MeterRegistry;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
@@ -77,7 +78,7 @@ class DifferentLimitsTest {
 
         assertThat(after.tryAcquire(KEY)).isEmpty();
         assertThat(waiting).isNotDone();
-        awaitShown(old, updated, 1, List.of(1, 3));
+        awaitShown(old, updated, 1, Map.of(1, 1, 3, 1));
         for (AssertableApplicationContext each : List.of(old, updated)) {
             assertThat(each.getBean(PermitsEndpoint.class).events())
                     .filteredOn(event -> event.text().startsWith("Instances state different limits: 1 by "))
@@ -89,7 +90,7 @@ class DifferentLimitsTest {
                     });
         }
         old.getBean(PermitsEndpoint.class).change(KEY, KEY, 3, null, null, null, null, null);
-        awaitShown(old, updated, 0, List.of(1, 3));
+        awaitShown(old, updated, 0, Map.of(1, 1, 3, 1));
         assertThat(List.of(old, updated))
                 .as("shown also while the limit of the operator applies")
                 .allSatisfy(each -> assertThat(
@@ -108,7 +109,7 @@ class DifferentLimitsTest {
             AssertableApplicationContext one,
             AssertableApplicationContext other,
             int mixed,
-            @Nullable List<Integer> statedLimits) {
+            @Nullable Map<Integer, Integer> statedLimits) {
         await().ignoreExceptions()
                 .untilAsserted(() -> assertThat(List.of(one, other)).allSatisfy(context -> {
                     double keys = context.getBean(MeterRegistry.class)

@@ -98,6 +98,19 @@ class PermitHistoryTest {
         assertThat(history.sinceRejected("a")).as("as no call is counted").isNull();
     }
 
+    @Test
+    void averageHoldIsThatOfTheCallsThatHaveEnded() {
+        assertThat(history.averageHold("a")).isNull();
+        history.released(new StubCall("a", 1), Duration.ofMillis(200));
+        history.released(new StubCall("a", 1), Duration.ofMillis(600));
+        history.released(new StubCall("b", 1), Duration.ofMillis(5));
+        assertThat(history.averageHold("a")).isEqualTo(Duration.ofMillis(400));
+        for (int i = 0; i < PermitHistory.MOST; i++) {
+            history.released(new StubCall("tenant-" + i, 1), Duration.ofSeconds(1));
+        }
+        assertThat(history.size()).isEqualTo(PermitHistory.MOST);
+    }
+
     /** Names may be made by users at run time. */
     @Test
     void namesAreBoundedAndForgottenAfterAnHour() {

@@ -1,6 +1,7 @@
 package io.github.distributedpermit.endpoint;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.entry;
 
 import io.github.distributedpermit.PermitDefinition;
 import io.github.distributedpermit.endpoint.PermitsView.Detail;
@@ -172,7 +173,7 @@ class PermitsReaderTest {
                         .keys()
                         .get(0)
                         .statedLimits())
-                .containsExactly(1, 2);
+                .containsExactly(entry(1, 1), entry(2, 1));
     }
 
     private static boolean limitsDiffer(Answering permits) {

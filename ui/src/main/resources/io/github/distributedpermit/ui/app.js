@@ -119,6 +119,9 @@
     meter.setAttribute('aria-label', inUse + ' of ' + limit + ' in use');
     return el('span', 'use', meter, inUse + ' / ' + limit);
   }
+  // a hold that is many times the usual one
+  const isLong = (since, average) => average !== undefined && age(since) >= LONG && age(since) >= 10 * average;
+  const held = p => isLong(p.holdingSince, p.averageHoldMillis) ? [el('b', 'bad', span(age(p.holdingSince))), el('small', '', ' usually ' + span(p.averageHoldMillis))] : span(age(p.holdingSince));
   // how long ago the last one was shows whether an incident goes on
   const lately = (n, at, cls) => [n && cls ? el('b', cls, n) : n ?? 'unknown', at ? el('small', '', ' ' + span(age(at)) + ' ago') : null];
   const chips = words => [el('span', 'chips', ...words.map(([w, cls]) => el('span', 'chip ' + (cls || ''), w)))];
@@ -174,7 +177,7 @@
         : [isFree(p) ? 'no limit' + (p.holding ? ', ' + p.holding + ' in use here' : '') : 'unknown'];
       const wait = f && f.waitingSince ? (f.waitingSinceUnknown ? '≥ ' : '') + span(age(f.waitingSince)) : f && f.waitingSinceUnknown ? 'unknown' : '–';
       // calls that a pause holds back ask the store for nothing
-      return row('list', [[to], use, f && !p.paused ? f.waiting : p.waiting + ' here', wait, p.holdingSince ? span(age(p.holdingSince)) : '–', lately(p.rejectedLately, p.rejectedAt), lately(p.failedLately, p.failedAt, 'bad'), chips(words)]);
+      return row('list', [[to], use, f && !p.paused ? f.waiting : p.waiting + ' here', wait, p.holdingSince ? held(p) : '–', lately(p.rejectedLately, p.rejectedAt), lately(p.failedLately, p.failedAt, 'bad'), chips(words)]);
     }), filter ? 'No permit has such a name.' : 'There are no permits.');
   }
 
@@ -299,10 +302,11 @@
       : k.inUse > k.limit ? plural(k.inUse, 'permit is', 'permits are') + ' in use, ' + (k.inUse - k.limit) + ' more than the limit of ' + k.limit + ', until their calls end.'
       : plural(k.inUse, 'permit', 'permits') + ' of ' + k.limit + ' in use. A letter is an instance.');
     const all = k.calls.filter(c => c.state === 'holding').length; // they come before those that wait
-    text('hold-text', age(k.holdingAllSince) < LONG ? '' : 'None of the ' + (k.callsTruncated && !k.calls.some(c => c.state === 'waiting') ? 'calls' : plural(all, 'call', 'calls')) + ' of this instance that hold permits has ended for ' + span(age(k.holdingAllSince)) + '.');
+    text('hold-text', age(k.holdingAllSince) < LONG ? '' : 'None of the ' + (k.callsTruncated && !k.calls.some(c => c.state === 'waiting') ? 'calls' : plural(all, 'call', 'calls')) + ' of this instance that hold permits has ended for ' + span(age(k.holdingAllSince)) + '.'
+      + (isLong(k.holdingAllSince, state.permit.averageHoldMillis) ? ' Calls that have ended held theirs for ' + span(state.permit.averageHoldMillis) + ' on average.' : ''));
     drawOthers(k, age(k.holdingAllSince) >= LONG || longest >= LONG);
     text('limits-text', (gone.has(k.key) ? 'The limit ' + gone.get(k.key) + ' that an operator had set was lifted, or lost with the data of the store. ' : '')
-      + (!k.statedLimits ? '' : 'Instances state the limits ' + k.statedLimits.join(', ') + '. '
+      + (!k.statedLimits ? '' : 'Instances state different limits: ' + Object.entries(k.statedLimits).map(([limit, n]) => limit + ' by ' + plural(n, 'instance', 'instances')).join(', ') + '. '
       + (k.limitSource === 'override' ? 'The limit of the operator applies instead.' : 'Each gets permits up to its own.')));
 
     const dots = [];

@@ -349,6 +349,10 @@ class OverviewPageTest extends PageTest {
         LocalPermitBackend store = new LocalPermitBackend();
         Workers one = instance(store, WebApplicationType.SERVLET, "one", true);
         Workers two = instance(store, WebApplicationType.SERVLET, "two", true);
+        one.work(1);
+        await().atMost(PATIENCE).until(() -> one.holding() == 1);
+        one.end(1);
+        await().atMost(PATIENCE).until(() -> one.holding() == 0);
         one.work(11);
         await().atMost(PATIENCE).until(() -> one.holding() == 11);
         two.work(1);
@@ -357,13 +361,13 @@ class OverviewPageTest extends PageTest {
         desktop("light");
         open(0, "");
         await().atMost(PATIENCE)
-                .until(() -> row("report-export").matches(".*fullall here hold for ≥ \\d+(\\.\\d)? (s|min)"));
+                .until(() -> row("report-export")
+                        .matches(".* (s|min) usually \\d+\\.\\d s.*fullall here hold for ≥ \\d+(\\.\\d)? (s|min)"));
         open(0, "?name=report-export");
         await().atMost(PATIENCE)
-                .until(
-                        () -> browser.text("#hold-text")
-                                .matches(
-                                        "None of the 11 calls of this instance that hold permits has ended for \\S+ (s|min)\\."));
+                .until(() -> browser.text("#hold-text")
+                        .matches("None of the 11 calls of this instance that hold permits has ended for \\S+ (s|min)\\."
+                                + " Calls that have ended held theirs for \\S+ s on average\\."));
         assertThat(browser.text("#others-hold"))
                 .isEqualTo("How long calls of other instances have held theirs is known to them alone: ask two.");
         await().atMost(PATIENCE).until(() -> {

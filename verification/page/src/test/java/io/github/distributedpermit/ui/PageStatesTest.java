@@ -148,7 +148,10 @@ class PageStatesTest extends PageTest {
             one.work(4);
             await().until(() -> one.holding() == 4);
             two.work(6);
-            return new Seen(() -> two.holding() == 4, "8 / 12", "Instances state the limits 8, 12");
+            return new Seen(
+                    () -> two.holding() == 4,
+                    "8 / 12",
+                    "Instances state different limits: 8 by 1 instance, 12 by 1 instance");
         });
         state("permits taken", store -> {
             Workers one = one(store);
