@@ -57,8 +57,10 @@ public final class PermitRequestInterceptor implements ClientHttpRequestIntercep
     @Override
     public ClientHttpResponse intercept(HttpRequest request, byte[] body, ClientHttpRequestExecution execution)
             throws IOException {
-        RequestPermit permit = RequestPermit.of(CompletableFuture.completedFuture(acquire(key.apply(request))));
+        CompletableFuture<Permit> taken = new CompletableFuture<>();
+        RequestPermit permit = RequestPermit.of(taken); // before there is a permit that could be lost
         try {
+            taken.complete(acquire(key.apply(request)));
             return new LimitedResponse(execution.execute(request, body), permit);
         } catch (IOException | RuntimeException | Error e) {
             permit.close();
