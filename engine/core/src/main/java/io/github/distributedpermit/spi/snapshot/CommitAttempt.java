@@ -239,12 +239,13 @@ final class CommitAttempt<S extends Snapshot> {
     }
 
     /**
-     * Commits what the request makes of a snapshot that is up to date. A claim that only repeats its record is answered without a
-     * write, but not while the outcome of an earlier claim is unknown: that one could still change the record.
+     * Commits what the request makes of a snapshot that is up to date. A claim that changes nothing, or only repeats its record, is
+     * answered without a write, but not while the outcome of an earlier claim is unknown: that one could still change the record.
      */
     private void propose(S at) {
         PlannedCommit<S> planned = plan(at, true);
-        boolean nothingToDo = isDone(planned)
+        boolean isOrdered = request.claim() == null || settling || isCertain();
+        boolean nothingToDo = (isDone(planned) && isOrdered)
                 || (certain
                         && request.claim() != null
                         && planned.isRepetition()

@@ -80,6 +80,20 @@ class CallbackErrorsTest {
         assertThat(second).isCompletedWithValueMatching(h -> h.permits() == 2);
     }
 
+    /** Its change may arrive later, and nobody would look for the permits that it takes. */
+    @Test
+    void claimThatFollowsOneOfUnknownOutcomeIsWrittenAlthoughItChangesNothing() {
+        claim(1, 1);
+        store.loseTheAnswer();
+
+        giveBack(2);
+
+        assertThat(store.answers).hasSize(1);
+        store.succeed();
+        giveBack(3);
+        assertThat(store.answers).isEmpty();
+    }
+
     /** The layer repeats a claim of unknown outcome by itself, so that nothing but the listener receives the answer. */
     @Test
     void nextClaimIsSentAfterARepeatedOneWhoseGrantTheCoreCouldNotTakeIn() {
