@@ -12,7 +12,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.LongAdder;
 import java.util.function.LongSupplier;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
@@ -31,6 +30,7 @@ public final class PermitHistory implements PermitObserver {
     static final int SLOTS = 120;
     static final Duration STEP = Duration.ofSeconds(30);
 
+    private static final int MOST_HOLDS = 1_000;
     private static final long NEVER = Long.MIN_VALUE / 2;
     private static final long MINUTE = TimeUnit.MINUTES.toNanos(1);
 
@@ -90,10 +90,10 @@ public final class PermitHistory implements PermitObserver {
 
     @Override
     public void released(PermitCall call, Duration held) {
-        Track track = track(call.name());
+        Track track =
+                call.isLost() ? null : track(call.name()); // one that hangs until its permits are taken is not usual
         if (track != null) {
-            track.holds.increment();
-            track.holdNanos.add(held.toNanos());
+            track.held(slot(), held.toNanos());
         }
     }
 
@@ -147,12 +147,11 @@ public final class PermitHistory implements PermitObserver {
         return track == null ? null : track.failedLately.sinceLast(now());
     }
 
-    /** For how long calls of a name that have ended held their permits on average; {@code null} if that is not known. */
+    /** For how long the last hundreds of calls of a name held their permits on average; {@code null} if that is not known. */
     @Nullable
     Duration averageHold(String name) {
         Track track = tracks.get(name);
-        long holds = track == null ? 0 : track.holds.sum();
-        return track == null || holds == 0 ? null : Duration.ofNanos(track.holdNanos.sum() / holds);
+        return track == null ? null : track.averageHold();
     }
 
     /** That without numbers if nothing has happened for so long; {@code null} if something may have been dropped meanwhile. */
@@ -177,10 +176,10 @@ public final class PermitHistory implements PermitObserver {
         private final int[] rejected = new int[SLOTS];
         private final LastMinute rejectedLately = new LastMinute();
         private final LastMinute failedLately = new LastMinute();
-        private final LongAdder holds = new LongAdder();
-        private final LongAdder holdNanos = new LongAdder();
         private long last;
         private long used;
+        private int holds;
+        private long holdNanos;
 
         synchronized void note(long slot, int holds, int waits, int rejections) {
             advance(slot);
@@ -189,6 +188,20 @@ public final class PermitHistory implements PermitObserver {
             waiting[at] = Math.max(waiting[at], waits);
             rejected[at] += rejections;
             used = last;
+        }
+
+        synchronized void held(long slot, long nanos) {
+            used = Math.max(used, slot);
+            if (holds == MOST_HOLDS) { // so that old ones count less and less
+                holds /= 2;
+                holdNanos /= 2;
+            }
+            holds++;
+            holdNanos += nanos;
+        }
+
+        synchronized @Nullable Duration averageHold() {
+            return holds == 0 ? null : Duration.ofNanos(holdNanos / holds);
         }
 
         /** A thread that was slow counts in the present slot. */

@@ -35,7 +35,7 @@ import org.springframework.context.ApplicationEventPublisher;
 /**
  * The actuator endpoint {@code permits}. Operations that change something exist only where the application's settings give the endpoint
  * more than Boot's read-only access, since whoever may reach them may stop every limited call of the fleet; each change is logged.
- * An answer takes as long as the store, at most one command time-out. Thread-safe.
+ * An answer takes as long as the store, two command time-outs at most. Thread-safe.
  */
 @Endpoint(id = "permits", defaultAccess = Access.READ_ONLY)
 public class PermitsEndpoint {

@@ -509,7 +509,8 @@ final class PermitsReader {
     private @Nullable Map<Integer, Integer> differing(PermitDefinition definition, KeyState key) {
         Map<Integer, Integer> limits = new TreeMap<>();
         key.members().forEach(member -> limits.merge(member.limit(), 1, Integer::sum));
-        boolean stated = key.key().equals(definition.key()) && !definition.isLimitedPerCall();
+        boolean stated =
+                key.key().equals(definition.key()) && !definition.isLimitedPerCall() && !definition.isUnlimited();
         if (stated && !limits.isEmpty() && key.members().stream().noneMatch(this::isSelf)) {
             limits.merge(limit(definition), 1, Integer::sum);
         }

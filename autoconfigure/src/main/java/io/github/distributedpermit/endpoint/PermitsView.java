@@ -139,8 +139,8 @@ public record PermitsView(
      * @param runningLost calls of this instance that run although their permits were lost, over all keys
      * @param holdingSince since when the call of this instance holds its permits that has held them for the longest; {@code null} if none does
      * @param holdingAllSince since when all calls of this instance that hold permits have held them; {@code null} if none does
-     * @param averageHoldMillis how long calls of this instance that have ended held their permits, on average since it keeps their history;
-     *     {@code null} if that is not known
+     * @param averageHoldMillis for how long the last hundreds of calls of this instance held their permits, on average; {@code null} if that
+     *     is not known
      * @param rejectedLately calls of this instance that got no permit although the store answered, in the last minute; {@code null} if that is
      *     not known, as of a name that was not kept among too many
      * @param rejectedAt when the last of them was; {@code null} if there is none
@@ -231,8 +231,8 @@ public record PermitsView(
      * @param holding permits that calls of this instance hold, over all keys
      * @param waiting calls of this instance that wait, over all keys
      * @param runningLost calls of this instance that run although their permits were lost, over all keys
-     * @param averageHoldMillis how long calls of this instance that have ended held their permits, on average since it keeps their history;
-     *     {@code null} if that is not known
+     * @param averageHoldMillis for how long the last hundreds of calls of this instance held their permits, on average; {@code null} if that
+     *     is not known
      * @param keysInUse how many keys of the permit calls of this instance use
      * @param keys in alphabetical order, at most as many as were asked for
      * @param truncated whether there are more keys than are shown

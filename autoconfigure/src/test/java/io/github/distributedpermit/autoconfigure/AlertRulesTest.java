@@ -87,7 +87,7 @@ class AlertRulesTest {
                         31,
                         Map.of(
                                 of(A, "hold_longest_seconds"), "1x119 0+15x120",
-                                of(A, "hold_seconds_sum"), "0+1.5x119 178x120",
+                                of(A, "hold_seconds_sum"), "0+1.5x119 178.5x120",
                                 of(A, "hold_seconds_count"), "0+3x119 357x120",
                                 of(B, "hold_longest_seconds"), "1x239",
                                 of(B, "hold_seconds_sum"), "0+1.5x239",

@@ -47,19 +47,6 @@ class MonitoringFilesTest {
     }
 
     @Test
-    void everyFieldThatTheLookReadsIsDocumented() throws IOException {
-        String answers = Files.readString(Path.of("..", "docs", "endpoint-answers.md"));
-        Set<String> fields = Pattern.compile("[ (]\\.([a-z]\\w+)|(?<=[a-z])\\.([a-z]\\w+)(?!\\w*:)")
-                .matcher(Files.readString(FOLDER.resolve("look")).replaceFirst("(?s).*?jq -r '", ""))
-                .results()
-                .map(found -> found.group(1) == null ? found.group(2) : found.group(1))
-                .collect(Collectors.toCollection(TreeSet::new));
-        assertThat(fields)
-                .contains("averageHoldMillis", "limitsDiffer")
-                .allSatisfy(field -> assertThat(answers).containsPattern("[\"`]" + field + "[\"`]"));
-    }
-
-    @Test
     void promtoolAcceptsTheRulesAndTheConfiguration() throws IOException, InterruptedException {
         for (List<String> check : List.of(
                 List.of("check", "rules", RULES.toString()),

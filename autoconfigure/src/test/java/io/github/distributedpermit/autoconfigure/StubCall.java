@@ -19,7 +19,7 @@ public record StubCall(String name, int permits) implements PermitCall {
 
     @Override
     public boolean isLost() {
-        return true;
+        return false;
     }
 
     @Override

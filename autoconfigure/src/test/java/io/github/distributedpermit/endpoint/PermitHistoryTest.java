@@ -105,6 +105,15 @@ class PermitHistoryTest {
         history.released(new StubCall("a", 1), Duration.ofMillis(600));
         history.released(new StubCall("b", 1), Duration.ofMillis(5));
         assertThat(history.averageHold("a")).isEqualTo(Duration.ofMillis(400));
+        pass(Duration.ofMinutes(90));
+        history.released(new StubCall("a", 1), Duration.ofMillis(400));
+        history.forget();
+        assertThat(history.averageHold("a")).as("still in use").isEqualTo(Duration.ofMillis(400));
+        assertThat(history.averageHold("b")).isNull();
+        for (int i = 0; i < 20_000; i++) {
+            history.released(new StubCall("a", 1), Duration.ofSeconds(2));
+        }
+        assertThat(history.averageHold("a")).isBetween(Duration.ofMillis(1_990), Duration.ofMillis(2_000));
         for (int i = 0; i < PermitHistory.MOST; i++) {
             history.released(new StubCall("tenant-" + i, 1), Duration.ofSeconds(1));
         }

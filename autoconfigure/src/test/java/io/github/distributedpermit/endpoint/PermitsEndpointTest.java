@@ -59,7 +59,7 @@ class PermitsEndpointTest {
 
     private final HttpClient client = HttpClient.newHttpClient();
 
-    private static ConfigurableApplicationContext start(WebApplicationType type, String... properties) {
+    static ConfigurableApplicationContext start(WebApplicationType type, String... properties) {
         List<String> all = new ArrayList<>(List.of(
                 "server.port=0",
                 "server.address=127.0.0.1",
@@ -125,7 +125,7 @@ class PermitsEndpointTest {
     void showsLimitMembersAndCalls(WebApplicationType type) throws Exception {
         try (ConfigurableApplicationContext context = start(type)) {
             Exports exports = context.getBean(Exports.class);
-            exports.export(); // what has ended has an average
+            exports.export(); // so that there is an average
             MDC.put("traceId", "4bf92f3577b34da6a3ce929d0e0e4736");
             CompletableFuture<String> holding = exports.hold();
             MDC.clear();

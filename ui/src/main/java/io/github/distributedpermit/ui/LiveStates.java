@@ -72,7 +72,7 @@ final class LiveStates {
     }
 
     /**
-     * One permit. Blocks until the store has answered, a command time-out at most.
+     * One permit. Blocks until the store has answered, two command time-outs at most.
      *
      * @param key the only one to show; {@code null} for those that this instance knows
      */

@@ -15,6 +15,7 @@ import java.util.logging.SimpleFormatter;
 public final class Logged extends Handler implements AutoCloseable {
 
     private final Logger logger;
+    private final Level least;
     private final List<String> texts = new CopyOnWriteArrayList<>();
 
     public Logged(Class<?> by) {
@@ -23,6 +24,12 @@ public final class Logged extends Handler implements AutoCloseable {
 
     /** What the class of this name logs, which the test cannot see. */
     public Logged(String by) {
+        this(by, Level.WARNING);
+    }
+
+    /** From this level on, as far as the logger passes it on. */
+    public Logged(String by, Level least) {
+        this.least = least;
         logger = Logger.getLogger(by);
         logger.addHandler(this);
     }
@@ -39,7 +46,7 @@ public final class Logged extends Handler implements AutoCloseable {
 
     @Override
     public void publish(LogRecord entry) {
-        if (entry.getLevel().intValue() >= Level.WARNING.intValue()) {
+        if (entry.getLevel().intValue() >= least.intValue()) {
             texts.add(new SimpleFormatter().formatMessage(entry));
         }
     }

@@ -251,7 +251,7 @@ public final class PermitEngine implements Permits, PermitCatalog, PermitAccess,
     public void forEachKey(BiConsumer<String, String> consumer) {
         for (PermitDefinition definition : catalog.definitions()) {
             String key = definition.key();
-            if (key != null) {
+            if (key != null && !definition.isUnlimited()) {
                 consumer.accept(catalog.observedName(definition.name()), key);
             }
         }

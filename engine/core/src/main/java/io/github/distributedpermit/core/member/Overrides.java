@@ -140,8 +140,9 @@ final class Overrides {
     void note(KeyState state) {
         OverrideLimit limit = state.override();
         long left = limit.until() == 0 ? Long.MAX_VALUE : limit.until() - now(state);
-        if (isNews(state.key(), limit, left)) {
-            report(state.key(), limit);
+        OverrideLimit before = keep(state.key(), limit, left);
+        if (before != null) {
+            report(state.key(), before, limit);
             changes.accept(state.key(), limit);
         }
         if (left <= 0) {
@@ -149,9 +150,10 @@ final class Overrides {
         }
     }
 
-    private synchronized boolean isNews(String key, OverrideLimit limit, long left) {
+    /** What was reported before, if this is news. */
+    private synchronized @Nullable OverrideLimit keep(String key, OverrideLimit limit, long left) {
         if (closed || isOneTooMany(key)) {
-            return false;
+            return null;
         }
         Known before = get(key);
         boolean news = !before.reported().equals(limit);
@@ -164,7 +166,7 @@ final class Overrides {
             timer = next;
         }
         put(key, new Known(limit.isPresent() ? limit.limit() : null, limit, timer, 0));
-        return news;
+        return news ? before.reported() : null;
     }
 
     private boolean isOneTooMany(String key) {
@@ -227,7 +229,7 @@ final class Overrides {
     }
 
     /** One line for each change, on each instance that sees it. */
-    private static void report(String key, OverrideLimit limit) {
+    private static void report(String key, OverrideLimit before, OverrideLimit limit) {
         Optional<String> paused = Pause.describe(key);
         if (paused.isPresent()) {
             LOG.log(
@@ -243,8 +245,13 @@ final class Overrides {
         } else if (limit.isEmpty()) {
             LOG.log(
                     Level.INFO,
-                    "The operator''s limit of key ''{0}'' has ended, or was lost with the data of the store: the limit that each instance states applies again.",
-                    LogSafe.escape(key));
+                    "The limit {1} of key ''{0}'', set {2} at {3}{4}, has ended, or was lost with the data of the store: the limit that each"
+                            + " instance states applies again. If it was to stay, set it again.",
+                    LogSafe.escape(key),
+                    Integer.toString(before.limit()),
+                    by(before),
+                    at(before),
+                    because(before));
         } else {
             LOG.log(
                     Level.INFO,

@@ -184,8 +184,8 @@ public final class StoreLog {
         PermitCall first = calls.get(0);
         LOG.log(
                 Level.WARNING,
-                "{0} call(s) lost {1} permit(s) of ''{2}'', key ''{3}'': {4}. They go on without, and other calls may hold them"
-                        + " now.{5} The listeners of the permits run; isHeld() returns false.{6}",
+                "{0} call(s) lost {1} permit(s) of ''{2}'', key ''{3}'': {4}. Those that still run go on without, and other calls may"
+                        + " hold the permits now.{5} The listeners of the permits run; isHeld() returns false.{6}",
                 Integer.toString(calls.size()),
                 Integer.toString(permits),
                 LogSafe.escape(first.name()),

@@ -5,12 +5,14 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.github.distributedpermit.spi.KeyState;
 import io.github.distributedpermit.spi.OverrideLimit;
+import io.github.distributedpermit.testsupport.Logged;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
+import java.util.logging.Level;
 import org.junit.jupiter.api.Test;
 
 /** When a limit of an operator ends, by which clock, and what is reported. */
@@ -74,6 +76,20 @@ class OverridesTest {
         assertThat(overrides.inForce("k", 10)).isEqualTo(5);
         assertThat(overrides.noteLimit("k", 10, 10)).as("lifted").isTrue();
         assertThat(overrides.inForce("k", 10)).isEqualTo(10);
+    }
+
+    /** It may have been lost with the data of the store, and is to be set again then. */
+    @Test
+    void logSaysWhichLimitHasEnded() {
+        try (Logged logged = new Logged(Overrides.class.getName(), Level.INFO)) {
+            note(OverrideLimit.of(3, "anna", "contract"), store(NOW));
+            note(OverrideLimit.empty(), store(NOW));
+            assertThat(logged.texts())
+                    .last()
+                    .asString()
+                    .startsWith("The limit 3 of key 'k', set anna at ")
+                    .contains(", because: contract, has ended, or was lost");
+        }
     }
 
     @Test
