@@ -80,7 +80,7 @@ class CallbackErrorsTest {
         assertThat(second).isCompletedWithValueMatching(h -> h.permits() == 2);
     }
 
-    /** Its change may arrive later, and nobody would look for the permits that it takes. */
+    /** Its change may arrive later, and the permits that it takes would be in use by no call. */
     @Test
     void claimThatFollowsOneOfUnknownOutcomeIsWrittenAlthoughItChangesNothing() {
         claim(1, 1);
