@@ -180,6 +180,9 @@ final class JdbcClient implements BatchingSnapshotStore.Client<JdbcSnapshot> {
             return link.failed(e, begins)
                     ? List.of()
                     : Collections.nCopies(some.size(), new Commit.OutcomeUnknown<>(failure(e)));
+        } catch (RuntimeException | Error e) {
+            link.discard(); // its transaction may be open, which later changes would become part of
+            throw e;
         }
     }
 
@@ -295,6 +298,9 @@ final class JdbcClient implements BatchingSnapshotStore.Client<JdbcSnapshot> {
         } catch (SQLException e) {
             link.failed(e, true);
             throw failure(e);
+        } catch (RuntimeException | Error e) {
+            link.discard(); // as after a batch
+            throw e;
         }
     }
 

@@ -140,7 +140,7 @@ final class JdbcLink {
             try {
                 open.rollback();
                 open.setAutoCommit(true);
-            } catch (SQLException again) {
+            } catch (SQLException | RuntimeException again) {
                 e.addSuppressed(again);
                 // The server ends the transaction with its connection; it was not committed.
                 discard();

@@ -1,6 +1,8 @@
 package io.github.distributedpermit.backend.jdbc;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.awaitility.Awaitility.await;
 
 import io.github.distributedpermit.spi.Claim;
 import io.github.distributedpermit.spi.snapshot.BatchingSnapshotStore.Change;
@@ -34,6 +36,9 @@ class BatchTest {
     private final JdbcSettings settings = JdbcSettings.of(
             "batch-" + UUID.randomUUID(), JdbcSettings.DEFAULT_TABLE_PREFIX, SESSION, Duration.ofSeconds(2));
     private final String session = "member-" + settings.prefix() + "~1";
+    /** Which of the next statements fails. */
+    private int failing;
+
     private Database database = H2.database();
     private JdbcClient client = client();
     private long sequence;
@@ -50,11 +55,17 @@ class BatchTest {
 
     private JdbcClient client() {
         return new JdbcClient(
-                new JdbcLink(database.source(), settings, Optional.empty()),
+                new JdbcLink(Intercepted.of(database.source(), sql -> fail()), settings, Optional.empty()),
                 settings,
                 "test",
                 new LiveMembers(),
                 System::nanoTime);
+    }
+
+    private void fail() {
+        if (--failing == 0) {
+            throw new OutOfMemoryError("The test");
+        }
     }
 
     private void use(Supplier<Database> chosen) {
@@ -132,6 +143,46 @@ class BatchTest {
             other.rollback();
         }
         assertThat(commit(List.of("b"), before)).allMatch(c -> c instanceof Commit.Done);
+    }
+
+    /** Its transaction would stay open, and a change that follows be part of it. */
+    @ParameterizedTest
+    @MethodSource("databases")
+    void changeAfterAnErrorWithinABatchIsCommitted(Supplier<Database> chosen) {
+        use(chosen);
+        commit(KEYS, client.read(KEYS));
+        Map<String, JdbcSnapshot> before = client.read(KEYS);
+
+        // PostgreSQL has one execution for all.
+        failing = chosen.get().name().equals("postgresql") ? 1 : 2;
+        assertThatExceptionOfType(OutOfMemoryError.class).isThrownBy(() -> commit(KEYS, before));
+
+        assertChangeIsCommitted();
+    }
+
+    @ParameterizedTest
+    @MethodSource("databases")
+    void changeAfterAnErrorWithinAnEvictionIsCommitted(Supplier<Database> chosen) {
+        use(chosen);
+        commit(KEYS, client.read(KEYS));
+
+        failing = 3; // after the reading of the row, and its change
+        assertThatExceptionOfType(OutOfMemoryError.class)
+                .isThrownBy(() -> client.evict("a", "member-" + settings.prefix()));
+
+        assertChangeIsCommitted();
+    }
+
+    /** What another member sees once the connection has ended. */
+    private void assertChangeIsCommitted() {
+        // The server keeps the row locked until it notices the end of the connection.
+        await().until(() -> {
+            List<String> key = List.of("a");
+            return commit(key, client.read(key)).get(0) instanceof Commit.Done;
+        });
+        client.close();
+        JdbcSnapshot after = Objects.requireNonNull(client().read(List.of("a")).get("a"));
+        assertThat(after.table().used()).isEqualTo((int) sequence);
     }
 
     /** The driver sends no message that ends a transaction between the statements. */
