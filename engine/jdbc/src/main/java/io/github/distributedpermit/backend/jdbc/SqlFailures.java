@@ -22,6 +22,11 @@ final class SqlFailures {
     private static final Set<Integer> MYSQL_ROLLED_BACK = Set.of(1205, 1213);
 
     private static final Set<String> PERMANENT = Set.of("42", "28", "3D", "3F", "22");
+    /**
+     * MySQL and MariaDB, under the state of a missing table: no access to the database, no such database, and too many
+     * connections or statements of the user. They may be mended while the application runs.
+     */
+    private static final Set<Integer> MYSQL_PASSING = Set.of(1044, 1049, 1203, 1226);
     /** H2 has states of its own for missing rights. */
     private static final Map<String, String> GENERAL = Map.of("90096", "42501", "90040", "42501");
 
@@ -44,7 +49,9 @@ final class SqlFailures {
     /** For the core. */
     static PermitStoreException translate(SQLException e, String keyTable) {
         String state = state(e);
-        if (state.length() == 5 && PERMANENT.contains(state.substring(0, 2))) {
+        if (state.length() == 5
+                && PERMANENT.contains(state.substring(0, 2))
+                && !MYSQL_PASSING.contains(e.getErrorCode())) {
             String remedy = state.startsWith("42")
                     ? "; do the tables of permits exist, beginning with %s, are they of this version, and may this user read and change their rows? distributed-permit.jdbc.initialize-schema=always creates those that are missing"
                             .formatted(keyTable)
