@@ -46,8 +46,7 @@ final class KeyRows {
                         null));
         Set<String> members = new HashSet<>();
         rows.values().forEach(row -> row.document().records().forEach(record -> members.add(record.member())));
-        lookUp(c, s, live.unknownOf(members));
-        Set<String> alive = live.known();
+        Set<String> alive = alive(c, s, members);
         Map<String, JdbcSnapshot> snapshots = new HashMap<>();
         for (String name : names) {
             Row row = rows.getOrDefault(name(name), new Row(0, KeyDocument.unused(epoch.now()), epoch.number(), 0));
@@ -97,12 +96,23 @@ final class KeyRows {
         }
     }
 
-    /** A session without a row has ended. */
-    private void lookUp(Connection c, Statements s, Set<String> sessions) throws SQLException {
-        if (!sessions.isEmpty()) {
-            List<Object> values = Statements.padded(List.copyOf(sessions));
-            live.add(Sql.query(c, s.alive(values.size()), KeyRows::texts, values.toArray()));
+    /**
+     * Those of some sessions that have a row, and others: a session without one has ended. What is known is read once: a session
+     * that leaves it meanwhile may have lost its row with the state of the database, return with the permits that it reclaims,
+     * and was not looked up.
+     */
+    private Set<String> alive(Connection c, Statements s, Set<String> sessions) throws SQLException {
+        Set<String> known = live.known();
+        sessions.removeAll(known);
+        if (sessions.isEmpty()) {
+            return known;
         }
+        List<Object> values = Statements.padded(List.copyOf(sessions));
+        List<String> found = Sql.query(c, s.alive(values.size()), KeyRows::texts, values.toArray());
+        live.add(found);
+        Set<String> alive = new HashSet<>(known);
+        alive.addAll(found);
+        return alive;
     }
 
     /** The first column of all rows. */

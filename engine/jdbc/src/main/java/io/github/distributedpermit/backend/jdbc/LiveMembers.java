@@ -13,13 +13,6 @@ final class LiveMembers {
 
     private Set<String> known = Set.of();
 
-    /** Those of some sessions that are not known. */
-    synchronized Set<String> unknownOf(Collection<String> sessions) {
-        Set<String> unknown = new HashSet<>(sessions);
-        unknown.removeAll(known);
-        return unknown;
-    }
-
     synchronized Set<String> known() {
         return known;
     }

@@ -18,6 +18,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.Set;
 import java.util.UUID;
 import java.util.function.Supplier;
 import org.junit.jupiter.api.AfterEach;
@@ -194,6 +195,31 @@ class EpochTest {
         assertThat(next).isGreaterThan(taken).isGreaterThan(epoch);
         assertThat(read(one).epoch().graceEnd(0)).isPresent();
         assertThat(two.renew(second, SESSION, VALID).epoch()).isEqualTo(next);
+    }
+
+    /** The row of the first session was lost, its end was seen, and it is back with what it has reclaimed. */
+    @ParameterizedTest
+    @MethodSource("databases")
+    void sessionThatReturnsDuringAReadKeepsItsPermits(Supplier<Database> chosen) throws SQLException {
+        use(chosen);
+        one.begin(first, SESSION);
+        two.begin(second, SESSION);
+        assertThat(claimOne(one, first, read(one))).isInstanceOf(Commit.Done.class);
+        assertThat(claimOne(two, second, read(two))).isInstanceOf(Commit.Done.class);
+        LiveMembers live = new LiveMembers();
+        live.add(Set.of(first));
+        JdbcLink link = new JdbcLink(database.source(), settings, Optional.empty());
+        Connection intercepted = Intercepted.of(link.connection(), sql -> {
+            if (sql.startsWith("SELECT id")) {
+                live.replace(Set.of(first), Set.of());
+            }
+        });
+
+        Map<String, JdbcSnapshot> read =
+                new KeyRows(settings.prefix(), live).read(intercepted, link.statements(), List.of(key));
+
+        assertThat(Objects.requireNonNull(read.get(key)).table().used()).isEqualTo(2);
+        link.close();
     }
 
     @ParameterizedTest
