@@ -64,6 +64,12 @@ public final class PausingListeners implements ApplicationListener<KafkaEvent> {
         }
     }
 
+    /** Also with an event multicaster that has threads of its own. */
+    @Override
+    public boolean supportsAsyncExecution() {
+        return false;
+    }
+
     /** As the container determines it, and also if that cannot be known: then waiting on the thread loses nothing. */
     private static boolean commitsByItself(AbstractMessageListenerContainer<?, ?> container) {
         Object override = container

@@ -6,6 +6,7 @@ import static org.awaitility.Awaitility.await;
 import io.github.distributedpermit.DistributedPermit;
 import io.github.distributedpermit.Permit;
 import io.github.distributedpermit.Permits;
+import io.github.distributedpermit.aop.async.ListenerThreads;
 import io.github.distributedpermit.autoconfigure.DistributedPermitAutoConfiguration;
 import io.github.distributedpermit.autoconfigure.TestDatabase;
 import java.time.Duration;
@@ -29,6 +30,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.springframework.beans.factory.support.StaticListableBeanFactory;
 import org.springframework.boot.WebApplicationType;
 import org.springframework.boot.autoconfigure.ImportAutoConfiguration;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
@@ -38,11 +40,14 @@ import org.springframework.boot.kafka.autoconfigure.KafkaAutoConfiguration;
 import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.context.event.SimpleApplicationEventMulticaster;
+import org.springframework.core.task.SimpleAsyncTaskExecutor;
 import org.springframework.kafka.annotation.KafkaHandler;
 import org.springframework.kafka.annotation.KafkaListener;
 import org.springframework.kafka.config.ContainerCustomizer;
 import org.springframework.kafka.config.KafkaListenerEndpointRegistry;
 import org.springframework.kafka.core.KafkaTemplate;
+import org.springframework.kafka.event.ConsumerStoppedEvent;
 import org.springframework.kafka.listener.ConcurrentMessageListenerContainer;
 import org.springframework.kafka.listener.ConsumerAwareRebalanceListener;
 import org.springframework.kafka.listener.DefaultErrorHandler;
@@ -315,6 +320,20 @@ class PausingListenersTest {
 
         await().atMost(SOON).until(() -> seen.processed.get() == PARTITIONS);
         assertThat(seen.recovered).isEmpty();
+    }
+
+    @Test
+    void eventsOfConsumersAreHandledOnTheirThread() {
+        ListenerThreads threads = new ListenerThreads();
+        SimpleApplicationEventMulticaster multicaster = new SimpleApplicationEventMulticaster();
+        multicaster.setTaskExecutor(new SimpleAsyncTaskExecutor());
+        multicaster.addApplicationListener(new PausingListeners(
+                new StaticListableBeanFactory().getBeanProvider(KafkaListenerEndpointRegistry.class), threads));
+        threads.begin(Duration.ZERO);
+
+        multicaster.multicastEvent(new ConsumerStoppedEvent(this, this, ConsumerStoppedEvent.Reason.NORMAL));
+
+        assertThat(threads.pausing()).isNull();
     }
 
     @Test
