@@ -8,6 +8,7 @@ import static org.awaitility.Awaitility.await;
 import io.github.distributedpermit.DistributedPermit;
 import io.github.distributedpermit.Permit;
 import io.github.distributedpermit.Permits;
+import java.util.concurrent.CompletableFuture;
 import java.util.function.Consumer;
 import org.junit.jupiter.api.Test;
 import org.springframework.context.ApplicationContext;
@@ -32,6 +33,13 @@ class JoinedMinimumTest {
             Permits permits = context.getBean(Permits.class);
             permits.run("join", () -> context.getBean(Inner.class).joined());
         });
+    }
+
+    @Test
+    void asynchronousCallerHoldsThePermitForTheMinimumOfAPlainCall() {
+        afterwardsHeld(context -> context.getBean(Outer.class).future().join());
+        afterwardsHeld(
+                context -> context.getBean(Outer.class).monoWithAPlainCall().block());
     }
 
     @Test
@@ -104,6 +112,18 @@ class JoinedMinimumTest {
         @DistributedPermit(key = "join", limit = 1)
         public Mono<String> mono() {
             return inner.joinedMono().flatMap(value -> inner.joinedMono());
+        }
+
+        @DistributedPermit(key = "join", limit = 1)
+        public CompletableFuture<String> future() {
+            inner.joined();
+            return CompletableFuture.completedFuture("done");
+        }
+
+        @DistributedPermit(key = "join", limit = 1)
+        public Mono<String> monoWithAPlainCall() {
+            inner.joined();
+            return Mono.just("done");
         }
     }
 }

@@ -154,6 +154,11 @@ public final class MinimumHolds {
             }
         }
 
+        /** The same permit, held at least as long as this one. */
+        Permit prolong(Permit same) {
+            return holds.holdUntil(same, until);
+        }
+
         @Override
         public Permit wrapped() {
             return permit;

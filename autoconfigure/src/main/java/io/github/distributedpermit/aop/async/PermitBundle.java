@@ -35,7 +35,20 @@ public final class PermitBundle {
                     permits.forEach(permit -> begin(permit, scope));
                 }
             }
-            return method.call();
+            try {
+                return method.call();
+            } finally {
+                keepMinimums(scope);
+            }
+        }
+    }
+
+    /** Calls on this thread that joined a permit may have prolonged it in the scope only. */
+    private void keepMinimums(PermitContext.Scope scope) {
+        for (Permit permit = scope.removeLast(); permit != null; permit = scope.removeLast()) {
+            if (permit instanceof MinimumHold hold) {
+                prolong(hold, hold::prolong);
+            }
         }
     }
 
