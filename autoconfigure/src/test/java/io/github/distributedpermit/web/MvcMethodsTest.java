@@ -44,9 +44,13 @@ import org.springframework.web.bind.annotation.PathVariable;
 import org.springframework.web.bind.annotation.ResponseStatus;
 import org.springframework.web.bind.annotation.RestController;
 import org.springframework.web.bind.annotation.RestControllerAdvice;
+import org.springframework.web.context.request.NativeWebRequest;
 import org.springframework.web.context.request.async.DeferredResult;
+import org.springframework.web.context.request.async.DeferredResultProcessingInterceptor;
 import org.springframework.web.context.request.async.WebAsyncTask;
 import org.springframework.web.server.ResponseStatusException;
+import org.springframework.web.servlet.config.annotation.AsyncSupportConfigurer;
+import org.springframework.web.servlet.config.annotation.WebMvcConfigurer;
 import org.springframework.web.servlet.mvc.method.annotation.SseEmitter;
 import org.springframework.web.servlet.mvc.method.annotation.StreamingResponseBody;
 import reactor.core.publisher.Mono;
@@ -247,6 +251,15 @@ class MvcMethodsTest {
         await().until(() -> server.isFree("web"));
     }
 
+    /** Spring calls no further interceptor then. */
+    @Test
+    void interceptorOfTheApplicationThatThrowsLosesNoPermit() throws Exception {
+        server.bean(Work.class).begin();
+        assertThat(server.get("/deferred?refused").get(20, TimeUnit.SECONDS).statusCode())
+                .isEqualTo(500);
+        await().until(() -> server.isFree("web"));
+    }
+
     @Test
     void timeOutOfAnEmitterReleasesThePermit() throws Exception {
         Work work = server.bean(Work.class).begin();
@@ -339,6 +352,23 @@ class MvcMethodsTest {
         @Bean
         Own own() {
             return new Own();
+        }
+
+        @Bean
+        WebMvcConfigurer asyncInterceptors() {
+            return new WebMvcConfigurer() {
+                @Override
+                public void configureAsyncSupport(AsyncSupportConfigurer configurer) {
+                    configurer.registerDeferredResultInterceptors(new DeferredResultProcessingInterceptor() {
+                        @Override
+                        public <T> void preProcess(NativeWebRequest request, DeferredResult<T> result) {
+                            if (request.getParameter("refused") != null) {
+                                throw new IllegalStateException("of an interceptor");
+                            }
+                        }
+                    });
+                }
+            };
         }
 
         @Bean

@@ -6,6 +6,7 @@ import java.util.concurrent.Callable;
 import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 import org.springframework.web.context.request.NativeWebRequest;
+import org.springframework.web.context.request.async.AsyncWebRequest;
 import org.springframework.web.context.request.async.CallableProcessingInterceptor;
 import org.springframework.web.context.request.async.DeferredResult;
 import org.springframework.web.context.request.async.DeferredResultProcessingInterceptor;
@@ -39,6 +40,14 @@ final class RequestPermits {
 
     DeferredResultProcessingInterceptor ofDeferredResult() {
         return new DeferredResultProcessingInterceptor() {
+            /** If an interceptor before this one throws later, Spring MVC calls no method of this one any more. */
+            @Override
+            public <T> void beforeConcurrentHandling(NativeWebRequest request, DeferredResult<T> result) {
+                if (request instanceof AsyncWebRequest async) {
+                    async.addCompletionHandler(permits::release);
+                }
+            }
+
             @Override
             public <T> void postProcess(
                     NativeWebRequest request, DeferredResult<T> result, @Nullable Object concurrentResult) {
