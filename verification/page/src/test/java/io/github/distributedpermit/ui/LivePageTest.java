@@ -86,7 +86,7 @@ class LivePageTest extends PageTest {
         assertThat(browser.evaluate("window.asked").asString())
                 .startsWith("Pause report-export of report-export for all instances?");
         assertThat(browser.text("#limit-text")).contains("Set through one").contains("ends in 20 min: a deploy");
-        assertThat(browser.text("#events")).contains("set through one: a deploy");
+        await().atMost(PATIENCE).until(() -> browser.text("#events").contains("set through one: a deploy"));
         assertThat(browser.count(".box.over")).isEqualTo(20);
         browser.evaluate("document.getElementById('lift').click()");
         await().atMost(PATIENCE).until(() -> browser.text("#limit-text").contains("from the settings"));
