@@ -11,7 +11,6 @@ import concurrent.futures
 import datetime
 import email.utils
 import json
-import sys
 import urllib.parse
 import urllib.request
 
@@ -134,4 +133,4 @@ def main():
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

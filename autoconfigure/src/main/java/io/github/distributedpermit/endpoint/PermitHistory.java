@@ -90,10 +90,12 @@ public final class PermitHistory implements PermitObserver {
 
     @Override
     public void released(PermitCall call, Duration held) {
-        Track track =
-                call.isLost() ? null : track(call.name()); // one that hangs until its permits are taken is not usual
+        if (call.isLost()) {
+            return; // one that hangs until its permits are taken is not usual
+        }
+        Track track = track(call.name());
         if (track != null) {
-            track.held(slot(), held.toNanos());
+            track.held(held.toNanos());
         }
     }
 
@@ -178,6 +180,9 @@ public final class PermitHistory implements PermitObserver {
         private final LastMinute failedLately = new LastMinute();
         private long last;
         private long used;
+        /** Since the last look at whether it is used. */
+        private boolean hasHeld;
+
         private int holds;
         private long holdNanos;
 
@@ -190,8 +195,9 @@ public final class PermitHistory implements PermitObserver {
             used = last;
         }
 
-        synchronized void held(long slot, long nanos) {
-            used = Math.max(used, slot);
+        /** Each call comes here, so nothing looks at a clock: {@link #isEmpty} does it for many of them. */
+        synchronized void held(long nanos) {
+            hasHeld = true;
             if (holds == MOST_HOLDS) { // so that old ones count less and less
                 holds /= 2;
                 holdNanos /= 2;
@@ -216,6 +222,10 @@ public final class PermitHistory implements PermitObserver {
         }
 
         synchronized boolean isEmpty(long slot) {
+            if (hasHeld) {
+                hasHeld = false;
+                used = Math.max(used, slot);
+            }
             return slot - used >= SLOTS;
         }
 

@@ -105,6 +105,7 @@ class PermitHistoryTest {
         history.released(new StubCall("a", 1), Duration.ofMillis(600));
         history.released(new StubCall("b", 1), Duration.ofMillis(5));
         assertThat(history.averageHold("a")).isEqualTo(Duration.ofMillis(400));
+        history.forget();
         pass(Duration.ofMinutes(90));
         history.released(new StubCall("a", 1), Duration.ofMillis(400));
         history.forget();
