@@ -63,18 +63,61 @@ final class PermitSchema {
      * committed yet. At the next attempt that table is there.
      */
     private void create(Connection connection) throws SQLException {
-        ResourceDatabasePopulator populator = new ResourceDatabasePopulator(
-                new ByteArrayResource(script(connection).getBytes(StandardCharsets.UTF_8), "the tables of permits"));
-        populator.setSqlScriptEncoding(StandardCharsets.UTF_8.name());
-        for (int attempt = 1; ; attempt++) {
+        for (int attempt = 1; !isCreated(connection); attempt++) {
             try {
-                populator.populate(connection);
+                execute(connection, script(connection));
                 return;
-            } catch (ScriptException e) {
-                if (attempt == ATTEMPTS || !connection.isValid(1)) {
-                    throw e.getCause() instanceof SQLException cause ? cause : new SQLException(e);
+            } catch (SQLException e) {
+                if (attempt == ATTEMPTS || isLocked(e) || !connection.isValid(1)) {
+                    throw e;
                 }
             }
+        }
+    }
+
+    /**
+     * Whether the view, which is created last, and the table that it does not read are there. To replace the view, the database
+     * would wait for each transaction that has read it.
+     */
+    private boolean isCreated(Connection connection) throws SQLException {
+        try {
+            execute(
+                    connection,
+                    "SELECT h.alive_until, e.server FROM %1$sholder h, %1$sepoch e WHERE 1 = 0"
+                            .formatted(properties.tablePrefix()));
+            return true;
+        } catch (SQLException e) {
+            if (isLocked(e)) {
+                throw e;
+            }
+            return false; // whatever else is wrong, the creation shows
+        }
+    }
+
+    private static boolean isLocked(SQLException e) {
+        return "55P03".equals(e.getSQLState());
+    }
+
+    /**
+     * PostgreSQL does not notice that the client has given its connection up, and would wait for a lock for ever. So it ends the
+     * wait before that. The setting ends with the transaction, since others may use the connection later.
+     */
+    private void execute(Connection connection, String script) throws SQLException {
+        boolean postgres = connection.getMetaData().getDatabaseProductName().equals("PostgreSQL");
+        String limit = postgres ? "SET LOCAL lock_timeout = %d;\n".formatted(commandTimeout.toMillis() / 2) : "";
+        ResourceDatabasePopulator populator = new ResourceDatabasePopulator(
+                new ByteArrayResource((limit + script).getBytes(StandardCharsets.UTF_8), "the tables of permits"));
+        populator.setSqlScriptEncoding(StandardCharsets.UTF_8.name());
+        connection.setAutoCommit(!postgres);
+        try {
+            populator.populate(connection);
+            connection.setAutoCommit(true); // commits
+        } catch (ScriptException e) {
+            if (postgres && !connection.isClosed()) {
+                connection.rollback();
+                connection.setAutoCommit(true);
+            }
+            throw e.getCause() instanceof SQLException cause ? cause : new SQLException(e);
         }
     }
 

@@ -179,6 +179,47 @@ class JdbcContextTest {
         assertThat(output).contains("Permits cannot be given until their database can be used");
     }
 
+    /** PostgreSQL does not notice that the client has given its connection up. */
+    @Test
+    void noStatementOfTheStartWaitsInTheServerForEver() throws SQLException {
+        DataSource database = new TestDatabase().source();
+        PermitSchema schema = new PermitSchema(
+                new JdbcPermitProperties(DatabaseInitializationMode.ALWAYS, "distributed_permit_"),
+                Duration.ofSeconds(1));
+        try (Connection other = database.getConnection();
+                Connection starting = database.getConnection()) {
+            other.setAutoCommit(false);
+            other.createStatement().execute("CREATE TABLE distributed_permit_key (name int)");
+
+            assertThatExceptionOfType(SQLException.class).isThrownBy(() -> schema.ensure(starting));
+            assertThat(isWaiting(database)).isFalse();
+
+            other.rollback();
+            schema.ensure(starting);
+            assertThat(starting.getAutoCommit()).isTrue();
+        }
+    }
+
+    /** As a person does who has not ended it: the view is there, and nothing has to wait for the transaction. */
+    @Test
+    void startDoesNotWaitForATransactionThatHasReadTheView() throws SQLException {
+        ApplicationContextRunner application = postgres("viewed")
+                .withInitializer(CommandTimeout.ofMillis(500))
+                .withPropertyValues("distributed-permit.jdbc.initialize-schema=always");
+        application.run(context -> assertThat(context).hasNotFailed());
+        DataSource database = server.getDatabase("postgres", "viewed");
+        try (Connection reader = database.getConnection()) {
+            reader.setAutoCommit(false);
+            reader.createStatement().execute("SELECT * FROM distributed_permit_holder");
+
+            application.run(context -> {
+                assertThat(context).hasNotFailed();
+                assertThat(free(context.getBean(Permits.class), "export", 3)).isEqualTo(3);
+                assertThat(isWaiting(database)).isFalse();
+            });
+        }
+    }
+
     private static boolean isWaiting(DataSource database) throws SQLException {
         try (Connection c = database.getConnection();
                 var rows = c.createStatement().executeQuery("SELECT count(*) FROM pg_locks WHERE NOT granted")) {
