@@ -26,6 +26,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicInteger;
 import javax.sql.DataSource;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -45,6 +46,7 @@ import org.springframework.boot.test.system.CapturedOutput;
 import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.jdbc.datasource.DelegatingDataSource;
 import org.springframework.jdbc.datasource.lookup.AbstractRoutingDataSource;
 
 /** Permits in the application's database, as Spring Boot configures it. */
@@ -256,6 +258,46 @@ class JdbcContextTest {
                 .rootCause()
                 .hasMessageContaining("42501")
                 .hasMessageContaining("GRANT SELECT, INSERT, UPDATE, DELETE ON distributed_permit_key"));
+    }
+
+    /** No statement deletes epochs. */
+    @Test
+    void eachMissingRightStopsTheStart() throws SQLException {
+        ApplicationContextRunner clerk = postgres("rights")
+                .withPropertyValues("spring.datasource.username=clerk", "spring.datasource.password=any");
+        postgresTables("rights");
+        try (Connection c = server.getDatabase("postgres", "rights").getConnection();
+                var s = c.createStatement()) {
+            s.execute("CREATE ROLE clerk LOGIN");
+            for (String table : List.of("key", "member", "epoch")) {
+                for (String right : List.of("SELECT", "INSERT", "UPDATE", "DELETE")) {
+                    s.execute("GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public TO clerk");
+                    s.execute("REVOKE " + right + " ON distributed_permit_" + table + " FROM clerk");
+                    boolean needed = !table.equals("epoch") || !right.equals("DELETE");
+                    clerk.run(context -> assertThat(context.getStartupFailure() != null)
+                            .as(right + " on " + table)
+                            .isEqualTo(needed));
+                }
+            }
+        }
+    }
+
+    /** After the test for an embedded database and that of the tables, the one for the statements that create them. */
+    @Test
+    void lostConnectionKeepsTheReasonOfAFailedStart() {
+        AtomicInteger connections = new AtomicInteger();
+        DataSource source = new DelegatingDataSource(new TestDatabase().source()) {
+            @Override
+            public Connection getConnection() throws SQLException {
+                if (connections.incrementAndGet() > 2) {
+                    throw new SQLException("Lost", "08006");
+                }
+                return super.getConnection();
+            }
+        };
+        embedded.withBean("dataSource", DataSource.class, () -> source)
+                .run(context ->
+                        assertThat(context.getStartupFailure()).rootCause().hasMessageContaining("42P01"));
     }
 
     private void postgresTables(String database) {

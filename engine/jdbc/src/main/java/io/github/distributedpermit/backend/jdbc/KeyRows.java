@@ -31,9 +31,12 @@ final class KeyRows {
         return prefix + ':' + key;
     }
 
-    /** Whether the table is there and may be read; fails otherwise. */
+    /** Executes the statements without an effect, so that a missing table or right shows. */
     void check(Connection c, Statements s) throws SQLException {
         readRows(c, s, List.of("-"), new HashMap<>());
+        Sql.update(c, s.of(s.dialect().insert), 0L, 0L, 0L, 0, "", "-", "-", 0L);
+        Sql.update(c, s.of(Statements.UPDATE), 0L, 0L, 0L, 0, "", "-", 0L, "-", 0L);
+        Sql.update(c, s.of("DELETE FROM {key} WHERE name = '-'"));
     }
 
     private record Row(long revision, KeyDocument document, long epoch, int pool) {}

@@ -6,6 +6,7 @@ import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
@@ -79,6 +80,9 @@ final class Membership {
     /** Executes the statements without an effect, so that a missing table or right shows. */
     void check(Connection c, Statements s) throws SQLException {
         look(c, s, "-");
+        for (String table : List.of("{member}", "{epoch}")) {
+            Sql.update(c, s.of("INSERT INTO %1$s SELECT * FROM %1$s WHERE 1 = 0".formatted(table)));
+        }
         Sql.update(c, s.of(Statements.RENEW), 0L, "-", 0L, 0L, "-", 0L);
         Sql.update(c, s.of(Statements.NEXT_EPOCH), 0L, 0L, 0L, "-", 0L);
         Sql.update(c, s.of(Statements.END), "-");
