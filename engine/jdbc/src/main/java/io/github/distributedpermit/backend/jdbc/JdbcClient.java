@@ -99,6 +99,7 @@ final class JdbcClient implements BatchingSnapshotStore.Client<JdbcSnapshot> {
         Map<String, Commit<JdbcSnapshot>> outcomes = new HashMap<>();
         // In one order in all processes, so that two batches do not wait for each other's rows.
         changes.stream()
+                .filter(change -> rows.isCurrent(change.planned().before().epoch()))
                 .sorted(Comparator.comparing(Change::name))
                 .collect(Collectors.partitioningBy(JdbcClient::isInsert))
                 .values()
@@ -111,7 +112,7 @@ final class JdbcClient implements BatchingSnapshotStore.Client<JdbcSnapshot> {
         }
         notifyServed(done);
         return changes.stream()
-                .map(change -> Objects.requireNonNull(outcomes.get(change.name())))
+                .map(change -> outcomes.getOrDefault(change.name(), new Commit.Conflict<>()))
                 .toList();
     }
 

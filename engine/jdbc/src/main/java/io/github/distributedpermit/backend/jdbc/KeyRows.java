@@ -39,6 +39,14 @@ final class KeyRows {
         Sql.update(c, s.of("DELETE FROM {key} WHERE name = '-'"));
     }
 
+    /**
+     * Whether the session has not entered a later epoch. Otherwise the connection may lead to a former primary, which knows no
+     * later one and makes changes of this session that the new primary does not have.
+     */
+    boolean isCurrent(Epoch epoch) {
+        return epoch.number() >= live.epoch();
+    }
+
     private record Row(long revision, KeyDocument document, long epoch, int pool) {}
 
     Map<String, JdbcSnapshot> read(Connection c, Statements s, Collection<String> names) throws SQLException {
@@ -47,6 +55,10 @@ final class KeyRows {
                 .orElseThrow(() -> PermitStoreException.passing(
                         "The database may have lost permits; none is granted until an instance has renewed its session",
                         null));
+        if (!isCurrent(epoch)) {
+            // The state of a broken connection: another one has to be opened.
+            throw new SQLException("The session of this instance has moved to another server", "08006");
+        }
         Set<String> members = new HashSet<>();
         rows.values().forEach(row -> row.document().records().forEach(record -> members.add(record.member())));
         Set<String> alive = alive(c, s, members);

@@ -27,8 +27,6 @@ final class Membership {
     private final JdbcSettings settings;
     private final String readableName;
     private final LiveMembers live;
-    /** The epoch that the member was in last; 0 before its first session. */
-    private long epoch;
     /** How often the session was renewed; the database has to have at least as many as it has confirmed. */
     private long renewals;
 
@@ -95,20 +93,21 @@ final class Membership {
         confirmed = 0;
         evictions = 0;
         insert(c, s, session, present, length);
-        return epoch;
+        return present;
     }
 
     private void insert(Connection c, Statements s, String session, long present, Duration length) throws SQLException {
         long lease = TimeUnit.MICROSECONDS.convert(length);
         Sql.update(
                 c, s.of(Statements.BEGIN), session, settings.prefix(), readableName, present, lease, renewals, lease);
-        epoch = present;
+        live.enter(present);
         longest = Math.max(longest, lease);
         live.add(Set.of(session));
     }
 
     Renewal renew(Connection c, Statements s, String session, Duration length, Duration valid) throws SQLException {
         renewals++;
+        long epoch = live.epoch();
         boolean alive =
                 Sql.update(c, s.of(Statements.RENEW), renewals, session, epoch, confirmed, settings.prefix(), epoch)
                         > 0;
@@ -121,10 +120,10 @@ final class Membership {
             if (Sql.update(c, s.of(Statements.ADOPT), renewals, present, session) == 0) {
                 insert(c, s, session, present, length);
             }
-            epoch = present;
+            live.enter(present);
         }
         confirmed = renewals;
-        return new Renewal(true, false, epoch);
+        return new Renewal(true, false, live.epoch());
     }
 
     /**
@@ -135,6 +134,7 @@ final class Membership {
      * @param valid for how long the member may still use its permits, microseconds
      */
     private long enter(Connection c, Statements s, String session, boolean fresh, long valid) throws SQLException {
+        long epoch = live.epoch();
         for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
             Standing at = look(c, s, session);
             boolean oldCopy = !fresh && at.epoch == epoch && at.renewals >= 0 && at.renewals < confirmed;
@@ -153,7 +153,7 @@ final class Membership {
         long slack = TimeUnit.MICROSECONDS.convert(settings.commandTimeout());
         long graceEnds = lease == 0 ? 0 : at.now + lease + slack;
         // By the clock, so that numbers of a history that was lost do not return.
-        long next = Math.max(at.now, Math.max(at.epoch, epoch) + 1);
+        long next = Math.max(at.now, Math.max(at.epoch, live.epoch()) + 1);
         try {
             if (at.epoch == 0) {
                 Sql.update(c, s.of(Statements.FIRST_EPOCH), next, lease, graceEnds, settings.prefix());

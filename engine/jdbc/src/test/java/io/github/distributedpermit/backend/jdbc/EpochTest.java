@@ -66,12 +66,12 @@ class EpochTest {
     }
 
     private JdbcClient client() {
+        return client(new LiveMembers());
+    }
+
+    private JdbcClient client(LiveMembers live) {
         return new JdbcClient(
-                new JdbcLink(database.source(), settings, Optional.empty()),
-                settings,
-                "test",
-                new LiveMembers(),
-                System::nanoTime);
+                new JdbcLink(database.source(), settings, Optional.empty()), settings, "test", live, System::nanoTime);
     }
 
     private void execute(String sql, Object... values) {
@@ -195,6 +195,26 @@ class EpochTest {
         assertThat(next).isGreaterThan(taken).isGreaterThan(epoch);
         assertThat(read(one).epoch().graceEnd(0)).isPresent();
         assertThat(two.renew(second, SESSION, VALID).epoch()).isEqualTo(next);
+    }
+
+    /** The connection that renews the session has gone on to another one, which began the next epoch. */
+    @ParameterizedTest
+    @MethodSource("databases")
+    void formerPrimaryIsNeitherReadNorChanged(Supplier<Database> chosen) {
+        use(chosen);
+        LiveMembers live = new LiveMembers();
+        one = client(live);
+        long epoch = one.begin(first, SESSION);
+        JdbcSnapshot before = read(one);
+        live.enter(epoch + 1);
+
+        assertThat(claimOne(one, first, before)).isInstanceOf(Commit.Conflict.class);
+        assertThat(read(two).table().used()).isZero();
+        assertThatThrownBy(() -> read(one))
+                .isInstanceOfSatisfying(
+                        PermitStoreException.class,
+                        e -> assertThat(e.isPermanent()).isFalse())
+                .hasMessageContaining("has moved to another server");
     }
 
     /** The row of the first session was lost, its end was seen, and it is back with what it has reclaimed. */

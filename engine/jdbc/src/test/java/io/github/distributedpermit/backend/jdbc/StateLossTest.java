@@ -220,6 +220,40 @@ class StateLossTest {
         newProcessGetsTheThirdPermitOnly(source, held);
     }
 
+    /** Only the connection that renews the session has broken. The one for claims leads to a server that nothing has stopped. */
+    @Test
+    void formerPrimaryThatStillAnswers() throws InterruptedException {
+        NamedPermits permits = joined();
+        server.stop();
+        Path copy = server.copy("standby");
+        server.start();
+        PostgreSqlServer standby = server.standby(copy);
+        opened.add(standby);
+        await().atMost(SOON)
+                .until(() -> standby.query("SELECT pg_is_in_recovery()").equals("t"));
+        List<Permit> held = two(permits);
+        String session = "FROM pg_stat_activity WHERE pid <> pg_backend_pid()"
+                + " AND query LIKE '%distributed_permit_member%' AND query NOT LIKE '%distributed_permit_key%'";
+        await().atMost(SOON)
+                .until(() -> server.query("SELECT count(*) " + session).equals("1"));
+
+        standby.execute("SELECT pg_promote()");
+        source.setPortNumbers(new int[] {standby.port()});
+        await().atMost(SOON)
+                .until(() -> server.query("SELECT count(pg_terminate_backend(pid)) " + session)
+                        .equals("1"));
+        String renewals =
+                "SELECT max(renewals) FROM distributed_permit_member JOIN distributed_permit_epoch USING (epoch)";
+        await().atMost(SOON).until(() -> !standby.query(renewals).equals("null"));
+        String moved = standby.query(renewals);
+        await().atMost(SOON).until(() -> !standby.query(renewals).equals(moved));
+        String revision = "SELECT revision FROM distributed_permit_key";
+        String left = server.query(revision);
+
+        newProcessGetsTheThirdPermitOnly(source, held);
+        assertThat(server.query(revision)).isEqualTo(left);
+    }
+
     /** Drops and creates the tables, and inserts the rows that they had, as {@code pg_restore --clean} does. */
     @Test
     void dumpThatIsRestored() throws Exception {
