@@ -39,7 +39,7 @@ public final class BatchingSnapshotStore<S extends Snapshot> implements Snapshot
     /** How long to wait before the next attempt where there is no session. */
     private static final Duration RETRY = Duration.ofMillis(250);
     /** How many keys one call of the client has at most. */
-    private static final int LARGEST_BATCH = 64;
+    static final int LARGEST_BATCH = 64;
     /** How long {@link #close} waits for both threads together. {@link SnapshotStore#close} must not take longer. */
     private static final long LEAVE_MILLIS = 300;
 

@@ -4,6 +4,7 @@ import io.github.distributedpermit.spi.step.PermitRecord;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.HashSet;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
@@ -137,9 +138,13 @@ final class QueuePolling<S extends Snapshot> {
             early = new HashSet<>(notices.get());
             early.removeAll(due.keySet());
         }
-        if (!due.isEmpty()) {
-            Map<String, S> read = client.read(due.keySet());
-            due.forEach((name, place) -> compare(name, place, read.get(name)));
+        List<Map.Entry<String, Place>> all = List.copyOf(due.entrySet());
+        int most = BatchingSnapshotStore.LARGEST_BATCH;
+        for (int from = 0; from < all.size(); from += most) {
+            List<Map.Entry<String, Place>> some = all.subList(from, Math.min(all.size(), from + most));
+            Map<String, S> read =
+                    client.read(some.stream().map(Map.Entry::getKey).toList());
+            some.forEach(key -> compare(key.getKey(), key.getValue(), read.get(key.getKey())));
         }
     }
 

@@ -19,7 +19,7 @@ enum Dialect {
             "INSERT INTO {key} (revision, touched, epoch, pool, document, name)"
                     + " SELECT ?, GREATEST({now}, ?), ?, ?, ?, ? FROM {live} ON CONFLICT (name) DO NOTHING",
             "DELETE FROM {key} WHERE name IN (SELECT name FROM {key} WHERE document = '' AND touched < {now} - {age}"
-                    + " LIMIT 1000) AND document = '' AND touched < {now} - {age}",
+                    + " LIMIT " + Statements.UNUSED + ") AND document = '' AND touched < {now} - {age}",
             "SELECT 'pg_is_in_recovery' WHERE pg_is_in_recovery() UNION ALL SELECT 'a table that must not survive a"
                     + " crash; execute ALTER TABLE {epoch} SET UNLOGGED' FROM pg_class"
                     + " WHERE oid = to_regclass('{epoch}') AND relpersistence <> 'u'") {
@@ -43,7 +43,7 @@ enum Dialect {
             "CONCAT(@@hostname, ':', @@port, ':', @@server_id)",
             "INSERT IGNORE INTO {key} (revision, touched, epoch, pool, document, name)"
                     + " SELECT ?, GREATEST({now}, ?), ?, ?, ?, ? FROM {live}",
-            "DELETE FROM {key} WHERE document = '' AND touched < {now} - {age} LIMIT 1000",
+            "DELETE FROM {key} WHERE document = '' AND touched < {now} - {age} LIMIT " + Statements.UNUSED,
             "SHOW GLOBAL VARIABLES WHERE Variable_name IN ('read_only', 'wsrep_on') AND Value <> 'OFF'") {
         @Override
         List<String> session(Duration statement, boolean control) {
@@ -59,7 +59,7 @@ enum Dialect {
             "INSERT INTO {key} (revision, touched, epoch, pool, document, name) SELECT CAST(? AS BIGINT),"
                     + " GREATEST({now}, CAST(? AS BIGINT)), CAST(? AS BIGINT), CAST(? AS INT), CAST(? AS VARCHAR),"
                     + " CAST(? AS VARCHAR) FROM {live}",
-            "DELETE FROM {key} WHERE document = '' AND touched < {now} - {age} LIMIT 1000",
+            "DELETE FROM {key} WHERE document = '' AND touched < {now} - {age} LIMIT " + Statements.UNUSED,
             "SELECT 'jdbc:h2:mem: without a name' WHERE LOWER(DATABASE()) = 'unnamed'") {
         @Override
         List<String> session(Duration statement, boolean control) {

@@ -56,6 +56,10 @@ final class JdbcClient implements BatchingSnapshotStore.Client<JdbcSnapshot> {
     private final Membership membership;
     private final LongSupplier ticker;
     private long swept;
+    /** Whether the last deletion of rows of unused keys may have left some. */
+    private boolean unusedLeft;
+
+    private int failedSweeps;
     /** The last of the rows of dead members that were cleared; empty once all were. */
     private List<String> orphans = List.of();
 
@@ -341,19 +345,45 @@ final class JdbcClient implements BatchingSnapshotStore.Client<JdbcSnapshot> {
         return evicted;
     }
 
-    /** Each instance does it, since there is little to delete for the second one. */
+    /** Each instance does it, since there is little to delete for the second one. The next renewal goes on, so that none is late. */
     private void sweep(String session) {
         long now = ticker.getAsLong();
-        if (orphans.isEmpty()) {
-            if (now - swept < Math.min(SWEEP_NANOS, settings.emptied().toNanos())) {
-                return;
-            }
+        boolean due = now - swept >= Math.min(SWEEP_NANOS, settings.emptied().toNanos());
+        if (due) {
             swept = now;
-            run((c, s) -> Sql.update(c, s.of(s.dialect().sweep)));
+        }
+        if (due || unusedLeft) {
+            unusedLeft = deleteUnused();
+        }
+        if (due) {
             run((c, s) -> s.dialect().oldSnapshot() == null
                     ? false
                     : Sql.query(c, s.of(s.dialect().oldSnapshot()), this::warn));
         }
+        if (due || !orphans.isEmpty()) {
+            clearOrphans(session);
+        }
+    }
+
+    /** @return whether there may be more */
+    private boolean deleteUnused() {
+        try {
+            int deleted = run((c, s) -> Sql.update(c, s.of(s.dialect().sweep)));
+            failedSweeps = 0;
+            return deleted >= Statements.UNUSED;
+        } catch (PermitStoreException e) {
+            failedSweeps++;
+            LOG.log(
+                    failedSweeps == 2 ? System.Logger.Level.WARNING : System.Logger.Level.DEBUG,
+                    () ->
+                            "Rows of unused keys could not be deleted from table %skey %d times in a row, and accumulate there. The next attempt is in ten minutes; end what keeps these rows locked or the statement slow"
+                                    .formatted(settings.tablePrefix(), failedSweeps),
+                    e);
+            return false;
+        }
+    }
+
+    private void clearOrphans(String session) {
         String from = orphans.isEmpty() ? settings.prefix() + ':' : orphans.get(orphans.size() - 1);
         List<String> found = run((c, s) -> Sql.query(
                 c, s.of(Statements.FIND_ORPHANS), KeyRows::texts, from, settings.prefix() + ';', settings.prefix()));
@@ -361,7 +391,6 @@ final class JdbcClient implements BatchingSnapshotStore.Client<JdbcSnapshot> {
         found.stream()
                 .filter(row -> row.lastIndexOf(':') == settings.prefix().length())
                 .forEach(row -> clear(row, session));
-        // The next renewal goes on, so that none is late.
         orphans = found.size() < Statements.ORPHANS ? List.of() : found;
     }
 

@@ -122,8 +122,13 @@ final class KeyRows {
         if (sessions.isEmpty()) {
             return known;
         }
-        List<Object> values = Statements.padded(List.copyOf(sessions));
-        List<String> found = Sql.query(c, s.alive(values.size()), KeyRows::texts, values.toArray());
+        List<String> unknown = List.copyOf(sessions);
+        List<String> found = new ArrayList<>();
+        for (int from = 0; from < unknown.size(); from += Statements.LONGEST) {
+            List<Object> values =
+                    Statements.padded(unknown.subList(from, Math.min(unknown.size(), from + Statements.LONGEST)));
+            found.addAll(Sql.query(c, s.alive(values.size()), KeyRows::texts, values.toArray()));
+        }
         live.add(found);
         Set<String> alive = new HashSet<>(known);
         alive.addAll(found);

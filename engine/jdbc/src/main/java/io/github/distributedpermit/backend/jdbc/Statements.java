@@ -10,11 +10,16 @@ import java.util.concurrent.TimeUnit;
 /** The statements of a database, with the names of the tables. Confined to one thread. */
 final class Statements {
 
+    /** How many names a list should have at most. */
+    static final int LONGEST = 64;
     /** Lists of names are padded to one of these lengths, so that few statements are prepared. */
-    private static final List<Integer> LENGTHS = List.of(1, 8, 64);
+    private static final List<Integer> LENGTHS = List.of(1, 8, LONGEST);
 
     /** How many rows of {@link #FIND_ORPHANS} are answered at once. */
     static final int ORPHANS = 8;
+
+    /** How many rows of unused keys are deleted at once. */
+    static final int UNUSED = 1000;
 
     static final String UPDATE =
             "UPDATE {key} SET revision = ?, touched = GREATEST({now}, ?), epoch = ?, pool = ?, document = ?"

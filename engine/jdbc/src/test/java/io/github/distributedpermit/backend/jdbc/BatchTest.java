@@ -20,6 +20,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.UUID;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Supplier;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -27,7 +28,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Changes of several keys that are committed together. */
+/** Changes of several keys that are committed together, and how many are read together. */
 class BatchTest {
 
     private static final Duration SESSION = Duration.ofSeconds(20);
@@ -38,6 +39,9 @@ class BatchTest {
     private final String session = "member-" + settings.prefix() + "~1";
     /** Which of the next statements fails. */
     private int failing;
+
+    /** The most that a query had. */
+    private final AtomicInteger parameters = new AtomicInteger();
 
     private Database database = H2.database();
     private JdbcClient client = client();
@@ -55,14 +59,17 @@ class BatchTest {
 
     private JdbcClient client() {
         return new JdbcClient(
-                new JdbcLink(Intercepted.of(database.source(), sql -> fail()), settings, Optional.empty()),
+                new JdbcLink(Intercepted.of(database.source(), this::executed), settings, Optional.empty()),
                 settings,
                 "test",
                 new LiveMembers(),
                 System::nanoTime);
     }
 
-    private void fail() {
+    private void executed(String sql) {
+        if (sql.startsWith("SELECT")) {
+            parameters.accumulateAndGet((int) sql.chars().filter(c -> c == '?').count(), Math::max);
+        }
         if (--failing == 0) {
             throw new OutOfMemoryError("The test");
         }
@@ -88,7 +95,10 @@ class BatchTest {
 
     /** One permit more. */
     private Change<JdbcSnapshot> claim(String key, JdbcSnapshot before) {
-        KeyTable table = before.table();
+        return claim(key, before, before.table());
+    }
+
+    private Change<JdbcSnapshot> claim(String key, JdbcSnapshot before, KeyTable table) {
         int wanted = (int) sequence;
         long epoch = before.epoch().number();
         Claim claim = Claim.of(key, sequence, SESSION)
@@ -183,6 +193,42 @@ class BatchTest {
         client.close();
         JdbcSnapshot after = Objects.requireNonNull(client().read(List.of("a")).get("a"));
         assertThat(after.table().used()).isEqualTo((int) sequence);
+    }
+
+    @ParameterizedTest
+    @MethodSource("databases")
+    void sessionsAreLookedUpInStatementsOfBoundedLength(Supplier<Database> chosen) {
+        use(chosen);
+        JdbcSnapshot before = Objects.requireNonNull(client.read(List.of("a")).get("a"));
+        KeyTable table = before.table();
+        for (int i = 0; i < 100; i++) {
+            Claim waits = Claim.of("a", 1, SESSION).limit(9).wanted(1).queued(1);
+            table.claim("other-" + i + "~1", waits, before.version(), before.version() + 1);
+        }
+        sequence = 1;
+        assertThat(client.commit(List.of(claim("a", before, table)))).allMatch(c -> c instanceof Commit.Done);
+        JdbcClient newcomer = client();
+
+        assertThat(newcomer.read(List.of("a"))).isNotEmpty();
+
+        assertThat(parameters).hasValue(Statements.LONGEST);
+        newcomer.close();
+    }
+
+    @ParameterizedTest
+    @MethodSource("databases")
+    void keysInWhoseQueuesAMemberWaitsAreReadInStatementsOfBoundedLength(Supplier<Database> chosen) {
+        use(chosen);
+        try (TestMember holder = new TestMember(database.source(), settings);
+                TestMember waiter = new TestMember(Intercepted.of(database.source(), this::executed), settings)) {
+            for (int i = 0; i < 100; i++) {
+                assertThat(holder.permits("key-" + i, 1, 1)).isEqualTo(1);
+                assertThat(waiter.permits("key-" + i, 1, 1)).isZero();
+            }
+            assertThat(holder.permits("key-0", 1, 0)).isZero();
+            await().untilAsserted(() -> assertThat(waiter.notice.get()).isPresent());
+        }
+        assertThat(parameters).hasValue(Statements.LONGEST + 1); // the prefix
     }
 
     /** The driver sends no message that ends a transaction between the statements. */

@@ -4,14 +4,18 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import io.github.distributedpermit.spi.OverrideLimit;
+import io.github.distributedpermit.testsupport.Logged;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.TreeMap;
 import java.util.UUID;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Supplier;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -28,6 +32,7 @@ class SweepTest {
             Duration.ofSeconds(2),
             Duration.ofSeconds(1),
             Duration.ofMillis(50));
+    private final String session = settings.prefix() + "~1";
 
     private static List<Arguments> databases() {
         Supplier<Database> postgres = PostgreSql::database;
@@ -101,6 +106,70 @@ class SweepTest {
             await().atMost(SOON)
                     .untilAsserted(() -> assertThat(rows(observer)).doesNotContainKey(settings.prefix() + ":z"));
             assertThat(rows(observer)).containsAllEntriesOf(before);
+        }
+    }
+
+    /** Not only those of one statement every ten minutes, while more keys fall out of use. */
+    @ParameterizedTest
+    @MethodSource("databases")
+    void nextRenewalDeletesWhatOneStatementLeaves(Supplier<Database> chosen) throws SQLException {
+        Database database = chosen.get();
+        AtomicLong clock = new AtomicLong();
+        try (Connection observer = database.source().getConnection();
+                JdbcClient client = client(database, clock)) {
+            unused(observer, Statements.UNUSED + 1);
+            client.begin(session, settings.session());
+
+            clock.addAndGet(Duration.ofMinutes(10).toNanos());
+            client.renew(session, settings.session(), settings.session());
+            assertThat(rows(observer)).isNotEmpty();
+            client.renew(session, settings.session(), settings.session());
+
+            assertThat(rows(observer)).isEmpty();
+            client.end(session);
+        }
+    }
+
+    @Test
+    void secondFailureInARowIsLogged() throws SQLException {
+        Database database = PostgreSql.database();
+        AtomicLong clock = new AtomicLong();
+        try (Connection observer = database.source().getConnection();
+                Connection other = database.source().getConnection();
+                JdbcClient client = client(database, clock);
+                Logged logged = new Logged(JdbcClient.class)) {
+            unused(observer, 1);
+            client.begin(session, settings.session());
+            other.setAutoCommit(false);
+            Sql.update(other, "UPDATE distributed_permit_key SET touched = 1");
+
+            for (int attempt = 1; attempt <= 3; attempt++) {
+                clock.addAndGet(Duration.ofMinutes(10).toNanos());
+                client.renew(session, settings.session(), settings.session());
+                assertThat(logged.texts()).hasSize(attempt == 1 ? 0 : 1);
+            }
+            other.rollback();
+            clock.addAndGet(Duration.ofMinutes(10).toNanos());
+            client.renew(session, settings.session(), settings.session());
+            assertThat(rows(observer)).isEmpty();
+            client.end(session);
+        }
+    }
+
+    /** With the usual time for rows of unused keys. */
+    private JdbcClient client(Database database, AtomicLong clock) {
+        JdbcSettings usual = JdbcSettings.of(
+                settings.prefix(), settings.tablePrefix(), settings.session(), settings.commandTimeout());
+        JdbcLink link = new JdbcLink(database.source(), usual, Optional.empty());
+        return new JdbcClient(link, usual, "test", new LiveMembers(), clock::get);
+    }
+
+    private void unused(Connection observer, int count) throws SQLException {
+        for (int i = 0; i < count; i++) {
+            Sql.update(
+                    observer,
+                    "INSERT INTO distributed_permit_key VALUES (?, 1, 1, 1, 0, '')",
+                    settings.prefix() + ":unused-" + i);
         }
     }
 
