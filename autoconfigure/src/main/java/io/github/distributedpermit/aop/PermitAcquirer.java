@@ -109,25 +109,23 @@ final class PermitAcquirer {
             LimitedMethod limited, Object target, @Nullable Object[] arguments, @Nullable PermitBundle outer) {
         try {
             PermitPlan plan = new PermitPlan(permits.get(), limited, target, arguments);
-            List<Permit> held = new ArrayList<>(plan.requests().size());
-            AllOrNothing call = plan.call();
+            List<PermitRequest> requests = plan.requests();
             if (outer == null) { // otherwise the caller's permits are those of its subscriber
                 warnIfBlockedByItself(
                         plan, "it gets its permit only when the outer method has ended, which must not wait for it");
-            } else {
-                call = call.without(request -> join(plan, request, outer, held));
             }
-            AllOrNothing rest = call;
-            List<PermitRequest> missing = rest.requests();
+            AllOrNothing call = outer == null
+                    ? plan.call()
+                    : plan.call().joining(request -> request.reentrant() ? outer.join(request) : null);
             return new Acquisition(
-                    rest.acquireAsync(ContextCapture::ofThread),
+                    call.acquireAsync(ContextCapture::ofThread),
                     group -> {
-                        hold(plan, missing, group, held::add);
+                        List<Permit> held = new ArrayList<>(requests.size());
+                        hold(plan, requests, group, held::add);
                         return new PermitBundle(held);
                     },
                     failure -> {
-                        RejectedAnswer answer =
-                                missing.isEmpty() ? null : plan.answer(missing.get(rest.last()), failure);
+                        RejectedAnswer answer = plan.answer(requests.get(call.last()), failure);
                         if (answer == null) {
                             throw failure;
                         }
@@ -141,11 +139,6 @@ final class PermitAcquirer {
     /** What a call asks for. */
     List<PermitRequest> requests(LimitedMethod limited, Object target, @Nullable Object[] arguments) {
         return new PermitPlan(permits.get(), limited, target, arguments).requests();
-    }
-
-    private static boolean join(PermitPlan plan, PermitRequest request, PermitBundle outer, List<Permit> held) {
-        Permit joined = request.reentrant() ? outer.join(request) : null;
-        return joined != null && held.add(plan.held(request, joined));
     }
 
     private static void hold(

@@ -5,6 +5,7 @@ import static io.github.distributedpermit.aop.Contexts.local;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import io.github.distributedpermit.DistributedPermit;
 import io.github.distributedpermit.Permit;
 import io.github.distributedpermit.PermitGroup;
 import io.github.distributedpermit.PermitRejectedException;
@@ -19,6 +20,7 @@ import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import reactor.core.publisher.Mono;
 
 /** The permits of several keys for one call that blocks no thread. */
 @Timeout(120)
@@ -123,6 +125,52 @@ class SeveralPermitsAsyncTest {
                 assertThat(taken.isHeld()).isTrue();
             }
         });
+    }
+
+    @Test
+    void joinedPermitThatIsLostWhileTheCallWaitsIsTakenAnew() {
+        runner.withBean(Joining.class).run(context -> {
+            Permits permits = context.getBean(Permits.class);
+            Joining joining = context.getBean(Joining.class);
+            Permit b = permits.acquire("b");
+            CompletableFuture<Boolean> both = joining.outer(joining.inner()).toFuture();
+            await().until(() -> permits.state("b").waiting() == 1);
+
+            joining.ofTheOuterCall().release(); // not held any more, as after a loss
+            try (Permit other = permits.acquire("a")) {
+                b.release();
+                await().until(() -> permits.state("a").waiting() == 1);
+                assertThat(isFree(context, "b")).isTrue();
+                assertThat(other.isHeld()).isTrue();
+            }
+
+            assertThat(both).succeedsWithin(SOON).isEqualTo(true);
+            assertThat(isFree(context, "a")).isTrue();
+            assertThat(isFree(context, "b")).isTrue();
+        });
+    }
+
+    static class Joining {
+
+        private final CompletableFuture<Permit> ofTheOuterCall = new CompletableFuture<>();
+
+        Permit ofTheOuterCall() {
+            return ofTheOuterCall.join();
+        }
+
+        @DistributedPermit(key = "a", limit = 1)
+        public Mono<Boolean> outer(Mono<Boolean> work) {
+            ofTheOuterCall.complete(Permits.current().orElseThrow());
+            return work;
+        }
+
+        /** Whether it has begun with its permits. */
+        @DistributedPermit(key = "a", limit = 1, reentrant = true)
+        @DistributedPermit(key = "b", limit = 1)
+        public Mono<Boolean> inner() {
+            return Mono.just(Permits.current("a").orElseThrow().isHeld()
+                    && Permits.current("b").orElseThrow().isHeld());
+        }
     }
 
     @Test

@@ -8,7 +8,6 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Consumer;
 import java.util.function.Function;
-import java.util.function.Predicate;
 import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 
@@ -21,15 +20,17 @@ public final class AllOrNothing {
 
     private final Permits permits;
     private final List<Step> steps;
+    private final Function<PermitRequest, @Nullable Permit> joined;
     private final long begun;
     private volatile int last;
 
     /** Whether permits were lost while the call waited for the others, so that it takes all of them anew. Once, however often they are lost. */
     private volatile boolean anew;
 
-    private AllOrNothing(Permits permits, List<Step> steps) {
+    private AllOrNothing(Permits permits, List<Step> steps, Function<PermitRequest, @Nullable Permit> joined) {
         this.permits = permits;
         this.steps = steps;
+        this.joined = joined;
         this.begun = permits.nanoTime();
     }
 
@@ -41,14 +42,16 @@ public final class AllOrNothing {
      * @throws IllegalArgumentException if a request lies within a permit whose key is made for each call, and none asks for that
      */
     public static AllOrNothing of(Permits permits, Collection<PermitRequest> requests) {
-        return new AllOrNothing(permits, TakingOrder.of(permits::named, requests));
+        return new AllOrNothing(permits, TakingOrder.of(permits::named, requests), request -> null);
     }
 
-    /** The same call without the requests that match. */
-    public AllOrNothing without(Predicate<PermitRequest> which) {
-        return new AllOrNothing(
-                permits,
-                steps.stream().filter(step -> !which.test(step.request())).toList());
+    /**
+     * The same call for {@link #acquireAsync}, which joins permits of an outer call. The blocking forms join those of their thread.
+     *
+     * @param joined the permit that a request joins, see {@link PermitContext#join}; {@code null} if it takes its own
+     */
+    public AllOrNothing joining(Function<PermitRequest, @Nullable Permit> joined) {
+        return new AllOrNothing(permits, steps, joined);
     }
 
     /** What the call takes, in that order. */
@@ -162,7 +165,9 @@ public final class AllOrNothing {
 
     CompletableFuture<Permit> ask(int index) {
         last = index;
-        return steps.get(index).permits().acquireAsync(due(index));
+        Step step = steps.get(index);
+        Permit outer = joined.apply(step.request());
+        return outer == null ? step.permits().acquireAsync(due(index)) : CompletableFuture.completedFuture(outer);
     }
 
     /** The request as it is due now. */
