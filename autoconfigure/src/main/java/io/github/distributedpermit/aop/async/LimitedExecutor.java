@@ -5,7 +5,6 @@ import io.github.distributedpermit.Permit;
 import java.lang.ref.Cleaner;
 import java.util.List;
 import java.util.concurrent.Callable;
-import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.Executor;
@@ -34,33 +33,29 @@ final class LimitedExecutor implements AsyncTaskExecutor {
         this.permits = permits;
     }
 
-    /** Without a future, a task that may not wait is rejected here, as by any executor. One that is a future itself is cancelled later. */
+    /** Without a future, a task that is rejected at once is rejected here, as by any executor. One that is a future itself is cancelled later. */
     @Override
     public void execute(Runnable task) {
-        CompletableFuture<Permit> waiting = start(task, failure -> {
+        Runnable inContext = contexts.capture(task, null); // first: it runs code of the application, which may throw
+        CompletableFuture<Permit> executed = whenPermitted(ask(), inContext, failure -> {
             if (task instanceof Future<?> future) {
                 future.cancel(false);
             }
         });
         try {
-            waiting.getNow(null);
-        } catch (CompletionException | CancellationException e) {
-            throw new TaskRejectedException("There is no permit '%s' for the task".formatted(permits.name()), e);
+            executed.getNow(null);
+        } catch (CompletionException e) {
+            throw new TaskRejectedException(
+                    "The executor with permit '%s' did not accept the task".formatted(permits.name()), e);
         }
     }
 
     @Override
     public <T> CompletableFuture<T> submitCompletable(Callable<T> task) {
         CompletableFuture<T> result = new CompletableFuture<>();
-        CompletableFuture<Permit> waiting = start(
-                () -> {
-                    try {
-                        result.complete(task.call());
-                    } catch (Throwable e) {
-                        result.completeExceptionally(e);
-                    }
-                },
-                result::completeExceptionally);
+        Runnable inContext = contexts.capture(() -> complete(result, task), null);
+        CompletableFuture<Permit> waiting = ask();
+        whenPermitted(waiting, inContext, result::completeExceptionally);
         result.whenComplete((value, failure) -> waiting.cancel(false));
         return result;
     }
@@ -83,19 +78,34 @@ final class LimitedExecutor implements AsyncTaskExecutor {
         return submitCompletable(task);
     }
 
-    /** @return ends with the permit of the task; cancelling it takes the task out of the queue */
-    private CompletableFuture<Permit> start(Runnable task, Consumer<Throwable> failed) {
-        Runnable inContext = contexts.capture(task, null); // first: it runs code of the application, which may throw
-        CompletableFuture<Permit> waiting = permits.acquireAsync(permits.request(permits.name()));
-        waiting.whenComplete((permit, failure) -> {
+    /** It may have been cancelled while it waited for a thread. */
+    private static <T> void complete(CompletableFuture<T> result, Callable<T> task) {
+        if (result.isDone()) {
+            return;
+        }
+        try {
+            result.complete(task.call());
+        } catch (Throwable e) {
+            result.completeExceptionally(e);
+        }
+    }
+
+    /** @return ends with the permit of a task; cancelling it takes the task out of the queue */
+    private CompletableFuture<Permit> ask() {
+        return permits.acquireAsync(permits.request(permits.name()));
+    }
+
+    /** @return fails if the task got no permit, or if the executor rejected it */
+    private CompletableFuture<Permit> whenPermitted(
+            CompletableFuture<Permit> waiting, Runnable task, Consumer<Throwable> failed) {
+        return waiting.whenComplete((permit, failure) -> {
             if (failure == null) {
-                run(inContext, permit, failed);
+                run(task, permit, failed);
             } else if (!waiting.isCancelled()) {
                 Throwable cause = failure instanceof CompletionException ? failure.getCause() : null;
                 fail(cause == null ? failure : cause, failed);
             }
         });
-        return waiting;
     }
 
     private void run(Runnable task, Permit permit, Consumer<Throwable> failed) {
@@ -105,9 +115,14 @@ final class LimitedExecutor implements AsyncTaskExecutor {
                     && !lifecycle.isRunning()) { // it would keep the task, and the permit
                 throw new TaskRejectedException("The executor has been stopped");
             }
-            executor.execute(new Handed(task, end));
+            executor.execute(new Handed(task, end, failed));
         } catch (RuntimeException | Error e) {
+            if (end.begun) { // on this thread
+                log.warn("A task with permit '%s' threw an exception".formatted(permits.name()), e);
+                return;
+            }
             end.by(e);
+            throw e;
         }
     }
 
@@ -121,11 +136,13 @@ final class LimitedExecutor implements AsyncTaskExecutor {
 
         private final Runnable task;
         private final End end;
+        private final Consumer<Throwable> failed;
         private final Cleaner.Cleanable cleanable;
 
-        Handed(Runnable task, End end) {
+        Handed(Runnable task, End end, Consumer<Throwable> failed) {
             this.task = task;
             this.end = end;
+            this.failed = failed;
             this.cleanable = CLEANER.register(this, end);
         }
 
@@ -138,7 +155,7 @@ final class LimitedExecutor implements AsyncTaskExecutor {
                     return null;
                 });
             } catch (RuntimeException | Error e) {
-                end.failed.accept(e); // has no effect if the task ended with it
+                failed.accept(e); // has no effect if the task ended with it
                 throw e;
             } catch (Throwable e) {
                 throw new IllegalStateException("A Runnable throws no checked exception", e);

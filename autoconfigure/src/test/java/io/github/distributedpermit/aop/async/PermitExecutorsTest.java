@@ -26,11 +26,14 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.ExtendWith;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.autoconfigure.task.TaskExecutionAutoConfiguration;
 import org.springframework.boot.test.context.assertj.AssertableApplicationContext;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.boot.test.context.runner.ContextConsumer;
+import org.springframework.boot.test.system.CapturedOutput;
+import org.springframework.boot.test.system.OutputCaptureExtension;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.core.task.AsyncTaskExecutor;
@@ -162,13 +165,68 @@ class PermitExecutorsTest {
     }
 
     @Test
-    void permitOfATaskThatThrowsIsReturned() {
+    void taskThatTheExecutorRejectsAtOnceIsRejectedAlsoWithoutAFuture() {
         run(context -> {
-            limited(context, "one").execute(() -> {
-                throw new IllegalStateException("expected");
-            });
+            AsyncTaskExecutor executor = limited(context, "one");
+            threads.shutdown();
+            await().atMost(SOON) // until the permit is at hand, so that the rejection is known at once
+                    .untilAsserted(() -> assertThatExceptionOfType(TaskRejectedException.class)
+                            .isThrownBy(() -> executor.execute(() -> {}))
+                            .withRootCauseInstanceOf(RejectedExecutionException.class));
             context.getBean(Permits.class).acquire("one").release();
         });
+    }
+
+    @Test
+    @ExtendWith(OutputCaptureExtension.class)
+    void permitOfATaskThatThrowsIsReturnedAndItWasExecuted(CapturedOutput output) {
+        run(context -> {
+            AsyncTaskExecutor executor = limited(context, "one");
+            executor.execute(() -> {
+                throw new IllegalStateException("on a thread of the pool");
+            });
+            context.getBean(Permits.class).acquire("one").release();
+            threads.shutdown();
+            threads.setRejectedExecutionHandler((task, pool) -> task.run()); // as CallerRunsPolicy before the shutdown
+            executor.execute(() -> {
+                throw new IllegalStateException("on the caller's thread");
+            });
+            context.getBean(Permits.class).acquire("one").release();
+            await().atMost(SOON)
+                    .untilAsserted(() -> assertThat(output)
+                            .contains("on a thread of the pool")
+                            .containsOnlyOnce("IllegalStateException: on the caller's thread"));
+            assertThat(output).doesNotContain("was not executed");
+        });
+    }
+
+    @Test
+    void taskThatIsCancelledWhileItWaitsForAThreadIsNotExecuted() {
+        run(context -> {
+            CountDownLatch busy = new CountDownLatch(1);
+            occupyAllThreads(busy);
+            AtomicInteger executed = new AtomicInteger();
+            CompletableFuture<Integer> task = limited(context, "one").submitCompletable(executed::incrementAndGet);
+            await().atMost(SOON).until(() -> threads.getQueue().size() == 1);
+
+            task.cancel(false);
+            busy.countDown();
+
+            context.getBean(Permits.class).acquire("one").release(); // the pool has done with it
+            assertThat(executed).hasValue(0);
+        });
+    }
+
+    private void occupyAllThreads(CountDownLatch end) {
+        for (int i = 0; i < threads.getCorePoolSize(); i++) {
+            threads.execute(() -> {
+                try {
+                    end.await();
+                } catch (InterruptedException e) {
+                    Thread.currentThread().interrupt();
+                }
+            });
+        }
     }
 
     @Test
@@ -185,16 +243,7 @@ class PermitExecutorsTest {
     void permitOfATaskThatTheExecutorDropsIsReturned() {
         run(context -> {
             Permits permits = context.getBean(Permits.class);
-            CountDownLatch busy = new CountDownLatch(1);
-            for (int i = 0; i < threads.getCorePoolSize(); i++) {
-                threads.execute(() -> {
-                    try {
-                        busy.await();
-                    } catch (InterruptedException e) {
-                        Thread.currentThread().interrupt();
-                    }
-                });
-            }
+            occupyAllThreads(new CountDownLatch(1));
             CompletableFuture<Void> dropped = limited(context, "one").submitCompletable(() -> {});
             assertThat(permits.tryAcquire("one")).isEmpty();
 
