@@ -80,11 +80,19 @@ public final class ListenerPermits extends ListenerConsumer {
     private @Nullable Asked known(List<PermitRequest> requests) {
         Asked known = asked;
         asked = null;
-        if (known != null && !known.requests.equals(requests)) {
+        if (known != null && !withoutOrder(known.requests).equals(withoutOrder(requests))) {
             known.giveUp();
             return null;
         }
         return known != null && known.claim() ? known : null;
+    }
+
+    /** Without head starts and weights, which say when permits come and not which ones, and may change with each delivery. */
+    private static List<PermitRequest> withoutOrder(List<PermitRequest> requests) {
+        return requests.stream()
+                .map(request ->
+                        request.toBuilder().headStart(null).fairWeight(1).build())
+                .toList();
     }
 
     /** A message that got no permit is as good as before, unless a fallback answers it. */

@@ -144,6 +144,12 @@ class PausingListenersTest {
         }
 
         @Bean
+        @ConditionalOnProperty(name = "test.listener", havingValue = "changing")
+        ChangingListener changingListener(Seen seen) {
+            return new ChangingListener(seen);
+        }
+
+        @Bean
         DefaultErrorHandler errorHandler(Seen seen) {
             return new DefaultErrorHandler(
                     (record, failure) -> seen.recovered.add(String.valueOf(record.value())), new FixedBackOff(0, 2));
@@ -177,6 +183,32 @@ class PausingListenersTest {
         }
 
         @DistributedPermit(key = "work", limit = LIMIT)
+        @KafkaListener(id = "listener", topics = "${test.topic}", groupId = "${test.topic}")
+        public void receive(ConsumerRecord<String, String> record) {
+            seen.process(record);
+        }
+    }
+
+    static class ChangingListener {
+
+        private final Seen seen;
+        private final AtomicInteger deliveries = new AtomicInteger();
+
+        ChangingListener(Seen seen) {
+            this.seen = seen;
+        }
+
+        /** Another value at each delivery, as of an expression that reads the age of the message. */
+        public int next() {
+            return deliveries.incrementAndGet();
+        }
+
+        @DistributedPermit(
+                key = "work",
+                limit = LIMIT,
+                headStart = "#{#root.target.next()}ms",
+                fairBy = "group",
+                fairWeight = "#{#root.target.next()}")
         @KafkaListener(id = "listener", topics = "${test.topic}", groupId = "${test.topic}")
         public void receive(ConsumerRecord<String, String> record) {
             seen.process(record);
@@ -320,6 +352,23 @@ class PausingListenersTest {
 
         await().atMost(SOON).until(() -> seen.processed.get() == PARTITIONS);
         assertThat(seen.recovered).isEmpty();
+    }
+
+    @Test
+    void messageWhoseHeadStartAndWeightChangeKeepsItsPermit() throws Exception {
+        listener = "changing";
+        ConfigurableApplicationContext only = instances(1);
+        List<Permit> held = all(only);
+        send(1);
+        await().atMost(SOON).until(() -> waiting(only) == 1);
+        CompletableFuture<Permit> other = only.getBean(Permits.class).acquireAsync("work");
+        await().atMost(SOON).until(() -> waiting(only) == 2);
+
+        held.remove(0).release();
+
+        held.add(other.get(SOON.toSeconds(), TimeUnit.SECONDS));
+        assertThat(seen.processed).hasValue(1);
+        held.forEach(Permit::release);
     }
 
     @Test
