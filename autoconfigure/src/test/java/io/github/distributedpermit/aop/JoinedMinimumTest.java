@@ -8,6 +8,7 @@ import static org.awaitility.Awaitility.await;
 import io.github.distributedpermit.DistributedPermit;
 import io.github.distributedpermit.Permit;
 import io.github.distributedpermit.Permits;
+import io.github.distributedpermit.aop.async.PermitExecutors;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Consumer;
 import org.junit.jupiter.api.Test;
@@ -40,6 +41,22 @@ class JoinedMinimumTest {
         afterwardsHeld(context -> context.getBean(Outer.class).future().join());
         afterwardsHeld(
                 context -> context.getBean(Outer.class).monoWithAPlainCall().block());
+    }
+
+    @Test
+    void callerHoldsTheOuterPermitThatACallHasJoined() {
+        afterwardsHeld(context -> context.getBean(Outer.class).futureWithin().join());
+        afterwardsHeld(context -> context.getBean(Outer.class).monoWithin().block());
+    }
+
+    @Test
+    void taskOfAnExecutorHoldsTheOuterPermitThatACallHasJoined() {
+        afterwardsHeld(context -> {
+            Permits permits = context.getBean(Permits.class);
+            PermitExecutors.limited(Runnable::run, permits.named("inner"))
+                    .execute(context.getBean(Inner.class)::joined);
+            await().until(() -> permits.state("inner").inUse() == 0);
+        });
     }
 
     @Test
@@ -112,6 +129,17 @@ class JoinedMinimumTest {
         @DistributedPermit(key = "join", limit = 1)
         public Mono<String> mono() {
             return inner.joinedMono().flatMap(value -> inner.joinedMono());
+        }
+
+        @DistributedPermit(key = "inner", limit = 1, within = "join")
+        public CompletableFuture<String> futureWithin() {
+            inner.joined();
+            return CompletableFuture.completedFuture("done");
+        }
+
+        @DistributedPermit(key = "inner", limit = 1, within = "join")
+        public Mono<String> monoWithin() {
+            return inner.joinedMono();
         }
 
         @DistributedPermit(key = "join", limit = 1)

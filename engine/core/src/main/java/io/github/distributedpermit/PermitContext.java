@@ -1,6 +1,7 @@
 package io.github.distributedpermit;
 
 import java.util.ArrayDeque;
+import java.util.ArrayList;
 import java.util.Collections;
 import java.util.Deque;
 import java.util.IdentityHashMap;
@@ -114,6 +115,16 @@ public final class PermitContext {
             }
             return false;
         };
+    }
+
+    /** The levels of a nested permit, the innermost one last, each of which is released by itself; else the permit. */
+    public static List<Permit> levels(Permit permit) {
+        if (!(permit instanceof Nested nested)) {
+            return List.of(permit);
+        }
+        List<Permit> levels = new ArrayList<>();
+        nested.forEachLevel(levels::add);
+        return levels;
     }
 
     /** A permit that holds another one in some way of its own, for example longer. In all else it is the other one. */

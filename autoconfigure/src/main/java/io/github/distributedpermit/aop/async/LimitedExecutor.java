@@ -2,6 +2,7 @@ package io.github.distributedpermit.aop.async;
 
 import io.github.distributedpermit.NamedPermits;
 import io.github.distributedpermit.Permit;
+import io.github.distributedpermit.PermitContext;
 import java.lang.ref.Cleaner;
 import java.util.List;
 import java.util.concurrent.Callable;
@@ -109,7 +110,7 @@ final class LimitedExecutor implements AsyncTaskExecutor {
     }
 
     private void run(Runnable task, Permit permit, Consumer<Throwable> failed) {
-        End end = new End(new PermitBundle(List.of(permit)), failure -> fail(failure, failed));
+        End end = new End(new PermitBundle(PermitContext.levels(permit)), failure -> fail(failure, failed));
         try {
             if (executor instanceof Lifecycle lifecycle
                     && !lifecycle.isRunning()) { // it would keep the task, and the permit
