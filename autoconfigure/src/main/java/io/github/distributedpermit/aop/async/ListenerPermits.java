@@ -84,7 +84,7 @@ public final class ListenerPermits extends ListenerConsumer {
             known.giveUp();
             return null;
         }
-        return known != null && known.claim() ? known : null;
+        return known != null && known.claim() && known.isHeld() ? known : null;
     }
 
     /** Without head starts and weights, which say when permits come and not which ones, and may change with each delivery. */
@@ -125,6 +125,18 @@ public final class ListenerPermits extends ListenerConsumer {
         /** Whether the permits are for the message still. */
         boolean claim() {
             return decided.compareAndSet(false, true);
+        }
+
+        /** Whether no permit was lost before its message came; else the others go back. */
+        boolean isHeld() {
+            CompletableFuture<PermitGroup> permits = acquisition.permits();
+            boolean lost = permits.isDone()
+                    && !permits.isCompletedExceptionally()
+                    && !permits.join().isHeld();
+            if (lost) {
+                permits.join().close();
+            }
+            return !lost;
         }
 
         /** The permits go back, unless the message claims them soon after they are there. */
