@@ -59,11 +59,11 @@ final class ContinuationExecutor implements Executor {
     }
 
     private void passOn(Once task) {
-        checkLater(task);
         try {
+            checkLater(task);
             ofApplication.execute(task);
         } catch (RuntimeException | Error e) {
-            task.run(); // it is full, shut down or gets no thread
+            task.run(); // it is full, shut down or gets no thread, or there is no memory
         }
     }
 

@@ -7,10 +7,13 @@ import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Queue;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Executor;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.ScheduledFuture;
+import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -48,5 +51,19 @@ class ContinuationExecutorTest {
         new ContinuationExecutor(discards, task -> library.remove().execute(task), timers).execute(ran::countDown);
         assertThat(ran.await(30, TimeUnit.SECONDS)).isTrue();
         assertThat(library).isEmpty();
+    }
+
+    @Test
+    void continuationRunsThoughNoMemoryIsLeftForItsTimer() throws InterruptedException {
+        CountDownLatch ran = new CountDownLatch(1);
+        ScheduledExecutorService full = new ScheduledThreadPoolExecutor(1) {
+            @Override
+            public ScheduledFuture<?> schedule(Runnable task, long delay, TimeUnit unit) {
+                throw new OutOfMemoryError("Java heap space");
+            }
+        };
+        Executor library = CompletableFuture::runAsync; // which keeps its error to itself, as a pool does
+        new ContinuationExecutor(Runnable::run, library, full).execute(ran::countDown);
+        assertThat(ran.await(30, TimeUnit.SECONDS)).isTrue();
     }
 }
