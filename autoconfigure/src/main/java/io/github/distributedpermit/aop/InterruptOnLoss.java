@@ -20,7 +20,7 @@ final class InterruptOnLoss {
     /** {@code null} when the call has ended. */
     private @Nullable Thread thread = Thread.currentThread();
 
-    /** The first permit that was lost. */
+    /** The permit whose loss has interrupted the thread. */
     private @Nullable Permit lost;
 
     /** Whether the flag of the thread was set here, and has not been seen cleared since. */
@@ -42,13 +42,11 @@ final class InterruptOnLoss {
     }
 
     private synchronized void lost(Permit permit) {
-        if (thread != null && lost == null) {
+        if (thread != null && lost == null && !thread.isInterrupted()) { // a flag that is set belongs to another party
             lost = permit;
-            if (!thread.isInterrupted()) { // otherwise the flag that is set belongs to another party
-                thread.interrupt();
-                pending = true;
-                lookAfter(1);
-            }
+            thread.interrupt();
+            pending = true;
+            lookAfter(1);
         }
     }
 

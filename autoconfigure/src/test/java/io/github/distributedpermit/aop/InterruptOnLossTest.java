@@ -50,6 +50,22 @@ class InterruptOnLossTest {
         assertThat(Thread.currentThread().isInterrupted()).isTrue();
     }
 
+    /** So that a call whose wait it ends restores it. */
+    @Test
+    void reactionToAnInterruptThatCameBeforeTheLossIsNoneToTheLoss() {
+        Thread.currentThread().interrupt();
+        lose();
+        assertThat(Thread.interrupted()).isTrue();
+        assertThat(interrupt.reacted()).isNull();
+    }
+
+    @Test
+    void reactionToTheInterruptOfTheLossNamesThePermit() {
+        lose();
+        assertThat(Thread.interrupted()).isTrue();
+        assertThat(interrupt.reacted()).isSameAs(permit);
+    }
+
     @Test
     void threadIsNotLookedAtOnceTheCallHasEnded() {
         lose();
