@@ -20,7 +20,7 @@ import org.jspecify.annotations.Nullable;
  * <ol>
  *   <li>Permits with many keys precede those with one. Such a key usually divides the calls of a shared one, and a call that waits for
  *       its part must not hold permits that all others need. A permit with one key that lies within one with many counts as one with
- *       many.
+ *       many; the definition of the outer one decides that, since its key in this call may be another one in the next.
  *   <li>Of both kinds, a permit precedes the one that it lies within.
  *   <li>What is left is in the order of the keys, and not of names, since one key may have several names.
  * </ol>
@@ -29,8 +29,8 @@ import org.jspecify.annotations.Nullable;
  */
 final class TakingOrder {
 
-    private static final Comparator<Step> ORDER = Comparator.comparing(Step::hasOneKey)
-            .thenComparing(Step::depth, Comparator.reverseOrder())
+    private static final Comparator<Step> ORDER = Comparator.<Step, Boolean>comparing(step -> step.rank.hasOneKey)
+            .thenComparing(step -> step.rank.depth, Comparator.reverseOrder())
             .thenComparing(step -> step.request.key());
 
     private final Function<String, NamedPermits> permits;
@@ -52,7 +52,7 @@ final class TakingOrder {
             PermitRequest only = asked.iterator().next();
             NamedPermits named = permits.apply(nameOf(only));
             if (named.within() == null) {
-                return List.of(new Step(named, only, null, false, 0));
+                return List.of(new Step(named, only, null, Rank.ALONE, null));
             }
         }
         TakingOrder order = new TakingOrder(permits, asked);
@@ -82,18 +82,15 @@ final class TakingOrder {
         PermitDefinition outer = named.within();
         if (outer == null) {
             NamedPermits level = inner == null ? named : named.alone(inner.name);
-            return new Step(level, request, definition, hasOneKey, 0);
+            return new Step(level, request, definition, Rank.of(hasOneKey, null), null);
         }
         Inner chain = new Inner(named.name(), inner);
         chain.check(outer.name());
-        Step around = outer(outer, request, chain);
-        boolean bothHaveOne = hasOneKey && around.hasOneKey;
-        return new Step(
-                named.alone(inner == null ? null : inner.name),
-                request,
-                definition,
-                bothHaveOne,
-                bothHaveOne == around.hasOneKey ? around.depth + 1 : 0);
+        String usualKey = outer.usualKey();
+        Rank around =
+                Rank.of(usualKey != null && isOnlyKey(usualKey, outer.name()), outer(outer, request, chain).around);
+        NamedPermits level = named.alone(inner == null ? null : inner.name);
+        return new Step(level, request, definition, Rank.of(hasOneKey, around), around);
     }
 
     private Step outer(PermitDefinition definition, PermitRequest request, Inner chain) {
@@ -180,22 +177,39 @@ final class TakingOrder {
     }
 
     /**
+     * Where a permit stands among those of a call.
+     *
+     * @param depth how many permits of the same kind it lies within
+     */
+    private record Rank(boolean hasOneKey, int depth) {
+
+        static final Rank ALONE = new Rank(false, 0);
+
+        static Rank of(boolean hasOneKey, @Nullable Rank outer) {
+            if (outer == null) {
+                return new Rank(hasOneKey, 0);
+            }
+            boolean bothHaveOne = hasOneKey && outer.hasOneKey;
+            return new Rank(bothHaveOne, bothHaveOne == outer.hasOneKey ? outer.depth + 1 : 0);
+        }
+    }
+
+    /**
      * One permit to take.
      *
-     * @param permits those of its name alone
      * @param added the definition of the permit if the call did not ask for it itself
-     * @param depth how many permits of the same kind it lies within
+     * @param around the rank of the permit that it lies within, with the key of its definition; {@code null} if there is none
      */
     record Step(
             NamedPermits permits,
             PermitRequest request,
             @Nullable PermitDefinition added,
-            boolean hasOneKey,
-            int depth) {
+            Rank rank,
+            @Nullable Rank around) {
 
         /** Both requests have the same key. */
         private Step and(Step other) {
-            return new Step(permits, request.and(other.request), added == null ? other.added : added, hasOneKey, depth);
+            return new Step(permits, request.and(other.request), added == null ? other.added : added, rank, around);
         }
     }
 }

@@ -100,7 +100,7 @@ class TakingOrderTest {
                 for (String name : names) {
                     boolean stated = manyKeys.contains(name) || random.nextBoolean();
                     if (stated) {
-                        asked.add(request(manyKeys.contains(name) ? name + "-1" : name, name));
+                        asked.add(request(manyKeys.contains(name) ? key(name, random) : name, name));
                     }
                 }
                 if (asked.isEmpty()) {
@@ -126,8 +126,13 @@ class TakingOrderTest {
         }
     }
 
+    /** One of many, as users name their tenants: also after the permit. */
+    private static String key(String name, Random random) {
+        return List.of(name + "-1", name, "x." + name).get(random.nextInt(3));
+    }
+
     private static int indexOf(List<String> keys, String name) {
-        return Math.max(keys.indexOf(name), keys.indexOf(name + "-1"));
+        return Math.max(keys.indexOf(name), Math.max(keys.indexOf(name + "-1"), keys.indexOf("x." + name)));
     }
 
     private static PermitRequest request(String key, String name) {
