@@ -12,6 +12,7 @@ import io.github.distributedpermit.PermitCatalog;
 import io.github.distributedpermit.PermitDefinition;
 import io.github.distributedpermit.PermitRejectedException;
 import io.github.distributedpermit.PermitRejectedException.Reason;
+import io.github.distributedpermit.PermitRequest;
 import io.github.distributedpermit.Permits;
 import io.github.distributedpermit.backend.local.LocalPermitBackend;
 import io.github.distributedpermit.core.engine.PermitEngine;
@@ -109,6 +110,26 @@ class RestartTest {
                     .as("the second member has it")
                     .isEmpty();
         }));
+    }
+
+    @Test
+    void permitThatIsHeldOverTheStopIsLostBeforeTheLocalStoreGivesItToTheNextMember() {
+        Starts.local()
+                .withPropertyValues("distributed-permit.permits.restart.limit=1")
+                .run(context -> {
+                    ConfigurableApplicationContext application = context.getSourceApplicationContext();
+                    NamedPermits permits = context.getBean(Permits.class).named("restart");
+                    PermitRequest request =
+                            PermitRequest.builder("restart").withoutWaiting().build();
+                    Permit held = permits.acquire(request);
+                    application.stop();
+                    application.start();
+                    try (Permit next = permits.acquire(request)) {
+                        assertThat(next.isHeld()).isTrue();
+                        assertThat(held.isHeld()).isFalse();
+                        assertThat(held.release()).isFalse();
+                    }
+                });
     }
 
     @Test

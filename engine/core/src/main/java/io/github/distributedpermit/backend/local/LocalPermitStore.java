@@ -114,7 +114,7 @@ final class LocalPermitStore implements PermitStore {
 
     @Override
     public boolean endsPermitsOnClose() {
-        return isShared(); // without another member there is none that could get them
+        return true;
     }
 
     @Override
