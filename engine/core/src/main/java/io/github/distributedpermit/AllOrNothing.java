@@ -207,20 +207,12 @@ public final class AllOrNothing {
                 AllOrNothing requests, UnaryOperator<Runnable> context, Function<PermitGroup, T> result) {
             Taking<T> call = new Taking<>(requests, context, result);
             call.whenComplete((group, failure) -> call.leaveTheQueue());
-            call.guarded(call::takeRest);
-            return call;
-        }
-
-        /**
-         * An error between two steps, such as an exhausted stack, would be swallowed by the stage that runs the step: the permits taken
-         * so far would be held for ever, and the future would never end.
-         */
-        private void guarded(Runnable step) {
             try {
-                step.run();
+                call.takeRest();
             } catch (RuntimeException | Error e) {
-                fail(e);
+                call.fail(e);
             }
+            return call;
         }
 
         /** A loop, as permits that are at hand come at once: with recursion many keys would exhaust the stack. */
@@ -231,7 +223,7 @@ public final class AllOrNothing {
                 if (!next.isDone() || next.isCompletedExceptionally()) {
                     boolean furtherOnes = taken.size() + 1 < requests.size() || (requests.size() > 1 && !requests.anew);
                     Runnable rest = furtherOnes ? context.apply(this::takeRest) : this::takeRest;
-                    next.whenComplete((permit, failure) -> guarded(() -> ended(permit, failure, rest)));
+                    next.whenComplete((permit, failure) -> ended(permit, failure, rest));
                     if (isDone()) {
                         leaveTheQueue(); // ended before this request was known
                     }
@@ -253,12 +245,20 @@ public final class AllOrNothing {
             return all;
         }
 
+        /**
+         * An error in here, such as an exhausted stack, would be swallowed by the stage that runs it: the permits taken so far would be
+         * held for ever, and the future would never end.
+         */
         private void ended(@Nullable Permit permit, @Nullable Throwable failure, Runnable rest) {
-            if (permit == null) {
-                fail(failure == null ? new IllegalStateException("A request ended without a permit") : failure);
-            } else {
-                taken.add(permit);
-                rest.run();
+            try {
+                if (permit == null) {
+                    fail(failure == null ? new IllegalStateException("A request ended without a permit") : failure);
+                } else {
+                    taken.add(permit);
+                    rest.run();
+                }
+            } catch (RuntimeException | Error e) {
+                fail(e);
             }
         }
 

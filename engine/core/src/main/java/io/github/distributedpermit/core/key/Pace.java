@@ -75,6 +75,7 @@ final class Pace {
         return times < LEAST || isOutdated(now)
                 ? 0
                 : usual(permits)
-                        - DEVIATIONS * Math.sqrt(variance * (permits + permits * permits / (times * together)));
+                        - DEVIATIONS
+                                * Math.sqrt(variance * (permits + (double) permits * permits / (times * together)));
     }
 }

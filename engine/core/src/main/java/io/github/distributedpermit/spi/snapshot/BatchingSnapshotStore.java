@@ -36,7 +36,7 @@ public final class BatchingSnapshotStore<S extends Snapshot> implements Snapshot
     private static final System.Logger LOG = System.getLogger(BatchingSnapshotStore.class.getName());
     /** Ten renewals in the length of a session: several may fail before the session ends. */
     private static final int RENEWALS_PER_SESSION = 10;
-    /** How long to wait before the next attempt where there is no session. */
+    /** How long to wait, at most, before the next attempt where there is no session. */
     private static final Duration RETRY = Duration.ofMillis(250);
     /** How many keys one call of the client has at most. */
     static final int LARGEST_BATCH = 64;
@@ -134,6 +134,7 @@ public final class BatchingSnapshotStore<S extends Snapshot> implements Snapshot
     private final LongSupplier ticker;
     private final ExecutorService claimsThread;
     private final ScheduledExecutorService controlThread;
+    private final long turnsPerRenewal;
     private final QueuePolling<S> polling;
     private final Queue<Request<S>> requests = new ConcurrentLinkedQueue<>();
     /** The keys in use, by their names in the store. */
@@ -151,6 +152,8 @@ public final class BatchingSnapshotStore<S extends Snapshot> implements Snapshot
     private long sessions;
     /** When the last renewal was sent that was confirmed, and the epoch of the store then. Both confined to the control thread. */
     private long renewedAt;
+    /** Of {@link #keepAlive} while there is a session; confined to the control thread. */
+    private long turns;
 
     private long epoch;
 
@@ -181,6 +184,7 @@ public final class BatchingSnapshotStore<S extends Snapshot> implements Snapshot
         this.ticker = ticker;
         this.claimsThread = claimsThread;
         this.controlThread = controlThread;
+        this.turnsPerRenewal = length.dividedBy(RETRY.multipliedBy(RENEWALS_PER_SESSION)) + 1;
         this.polling = new QueuePolling<>(control, controlThread, ticker, this::served, this::closeControl);
     }
 
@@ -192,33 +196,32 @@ public final class BatchingSnapshotStore<S extends Snapshot> implements Snapshot
     @Override
     public void open(StoreEvents layer) {
         events = layer;
-        controlThread.execute(this::keepAlive);
+        // Periodic, as an error of a task that schedules the next one, such as a full heap, would end all renewals.
+        long period = Math.max(1, length.toMillis() / RENEWALS_PER_SESSION / turnsPerRenewal);
+        controlThread.scheduleWithFixedDelay(this::keepAlive, 0, period, TimeUnit.MILLISECONDS);
     }
 
     private StoreEvents events() {
         return Objects.requireNonNull(events, "Not opened");
     }
 
-    /** Renews the session or begins one, and schedules the next time, whatever has happened. */
+    /** Renews the session if that is due, or begins one. It must not throw: the executor would cancel the periodic task. */
     private void keepAlive() {
-        if (closed) {
-            return;
-        }
         try {
             StoreSession current = session;
             long sentAt = ticker.getAsLong();
+            if (closed || (current != null && turns++ % turnsPerRenewal != 0)) {
+                return;
+            }
             if (current == null || !renew(current, sentAt)) {
                 begin(sentAt);
             } else if (sentAt - usedAt > length.toNanos()) {
                 // Firewalls and servers may end a connection that nothing uses.
                 memberName(current.member());
             }
-        } catch (RuntimeException | Error e) {
-            LOG.log(System.Logger.Level.WARNING, "The renewal of the session failed and will be repeated", e);
-        } finally {
             closeControl();
-            long pause = session == null ? RETRY.toMillis() : length.toMillis() / RENEWALS_PER_SESSION;
-            controlThread.schedule(this::keepAlive, pause, TimeUnit.MILLISECONDS);
+        } catch (RuntimeException | Error e) {
+            Mailbox.warn(LOG, "The renewal of the session failed and will be repeated", e);
         }
     }
 

@@ -35,6 +35,15 @@ final class Mailbox implements Executor {
         } while (pending.decrementAndGet() > 0);
     }
 
+    /** For a catch behind which all has to go on. */
+    static void warn(System.Logger log, String what, Throwable reason) {
+        try {
+            log.log(System.Logger.Level.WARNING, what, reason);
+        } catch (RuntimeException | Error withoutLog) {
+            // such as a full heap
+        }
+    }
+
     /** Runs an event, or a part of one, so that what comes after it runs in any case. */
     static void run(Runnable event) {
         try {

@@ -102,7 +102,12 @@ final class QueuePolling<S extends Snapshot> {
 
     private void schedule(long nanos) {
         if (polling.compareAndSet(false, true)) {
-            control.schedule(this::poll, nanos, TimeUnit.NANOSECONDS);
+            try {
+                control.schedule(this::poll, nanos, TimeUnit.NANOSECONDS);
+            } catch (RuntimeException | Error e) { // such as a full heap: the next change schedules it
+                polling.set(false);
+                throw e;
+            }
         }
     }
 

@@ -93,8 +93,8 @@ final class Records {
     }
 
     void put(PermitRecord next) {
-        PermitRecord previous = byMember.put(next.member(), next);
-        changed(next.member(), previous);
+        changed(next.member(), byMember.get(next.member()));
+        byMember.put(next.member(), next);
         used += next.permits();
         if (next.isQueued()) {
             queue.add(next);
@@ -106,9 +106,10 @@ final class Records {
     }
 
     void remove(String member) {
-        PermitRecord previous = byMember.remove(member);
+        PermitRecord previous = byMember.get(member);
         if (previous != null) {
             changed(member, previous);
+            byMember.remove(member);
         }
     }
 
