@@ -42,7 +42,7 @@ class BadCallsTest {
 
     @Test
     void textOfNullIsAKeyLikeAnyOther() {
-        with(permits -> {
+        whileHeld(permits -> {
             try (Permit one = permits.named("export").acquire("null");
                     Permit two = permits.named("export").acquire("null")) {
                 assertThat(one.isHeld() && two.isHeld()).isTrue();
@@ -61,7 +61,7 @@ class BadCallsTest {
 
     @Test
     void timeoutBelowZeroIsRefusedAndAHugeOneIsNot() {
-        with(permits -> {
+        whileHeld(permits -> {
             assertThatIllegalArgumentException()
                     .isThrownBy(() -> permits.acquire("export", Duration.ofMillis(-1)))
                     .withMessageContaining("negative");
@@ -85,7 +85,7 @@ class BadCallsTest {
     @ParameterizedTest
     @ValueSource(strings = {"a\nb", "a\r\nWARN forged", "\u0000\u001b[31mred", "a\u2028b\u0085c"})
     void messagesShowNoControlCharactersOfAKey(String key) {
-        with(permits -> {
+        whileHeld(permits -> {
             NamedPermits named = permits.named("export");
             try (Permit one = named.acquire(PermitRequest.of(key).withPermits(2))) {
                 assertThat(one.isHeld()).isTrue();
@@ -104,7 +104,7 @@ class BadCallsTest {
 
     @Test
     void longKeyIsCutInMessages() {
-        with(permits -> {
+        whileHeld(permits -> {
             String key = "k".repeat(10_000);
             try (Permit one =
                     permits.named("export").acquire(PermitRequest.of(key).withPermits(2))) {
@@ -118,6 +118,15 @@ class BadCallsTest {
     }
 
     private static void with(Calls calls) {
+        with("1500ms", calls);
+    }
+
+    /** With a lease that does not end between two statements of a test. */
+    private static void whileHeld(Calls calls) {
+        with("4s", calls);
+    }
+
+    private static void with(String lease, Calls calls) {
         ContextConsumer<AssertableApplicationContext> consumer = context -> {
             calls.run(context.getBean(Permits.class));
             await().until(() -> context.getBean(PermitEngine.class).keys() == 0);
@@ -125,7 +134,7 @@ class BadCallsTest {
         local().withPropertyValues(
                         "distributed-permit.permits.export.limit=2",
                         // the core drops the queue of an unused key after a fifth of the lease
-                        "distributed-permit.lease=1500ms")
+                        "distributed-permit.lease=" + lease)
                 .run(consumer);
     }
 

@@ -35,7 +35,7 @@ class DatabaseTransactionsTest {
     private static final int POOL = 10;
     private static final int CALLERS = 100;
     private static final int CALLS = 3;
-    private static final Duration LEASE = Duration.ofSeconds(2);
+    private static final Duration LEASE = Duration.ofSeconds(6);
     private static final Duration PATIENCE = Duration.ofSeconds(60);
 
     private final TestDatabase database = new TestDatabase();
@@ -49,7 +49,7 @@ class DatabaseTransactionsTest {
         ApplicationContextRunner instance = new ApplicationContextRunner()
                 .withConfiguration(AutoConfigurations.of(
                         DataSourceAutoConfiguration.class, DistributedPermitAutoConfiguration.class))
-                .withInitializer(CommandTimeout.ofMillis(500))
+                .withInitializer(CommandTimeout.ofMillis(1_500))
                 .withPropertyValues(database.settings())
                 .withPropertyValues(
                         "distributed-permit.permits.export.limit=" + LIMIT,

@@ -10,9 +10,9 @@ import io.github.distributedpermit.PermitBackendException;
 import io.github.distributedpermit.Permits;
 import io.github.distributedpermit.backend.jdbc.JdbcPermitBackend;
 import io.github.distributedpermit.health.PermitHealthIndicator;
+import io.github.distributedpermit.ports.FreePorts;
 import io.zonky.test.db.postgres.embedded.EmbeddedPostgres;
 import java.io.IOException;
-import java.net.ServerSocket;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.sql.Connection;
@@ -62,7 +62,7 @@ class JdbcContextTest {
 
     @BeforeAll
     static void start() throws IOException {
-        server = EmbeddedPostgres.builder().start();
+        server = TestPostgres.builder().start();
     }
 
     @AfterAll
@@ -371,7 +371,7 @@ class JdbcContextTest {
     /** Open connections go on with the old one. The next ones have the password that the application's pool has by then. */
     @Test
     void passwordMayBeRotatedWhilePermitsAreHeld() throws Exception {
-        try (EmbeddedPostgres secured = EmbeddedPostgres.start();
+        try (EmbeddedPostgres secured = TestPostgres.builder().start();
                 Connection admin = secured.getPostgresDatabase().getConnection();
                 Statement s = admin.createStatement()) {
             s.execute("CREATE USER rotated SUPERUSER PASSWORD 'one'");
@@ -416,10 +416,7 @@ class JdbcContextTest {
 
     @Test
     void databaseThatComesLaterGetsItsTablesThen() throws Exception {
-        int port;
-        try (ServerSocket free = new ServerSocket(0)) {
-            port = free.getLocalPort();
-        }
+        int port = FreePorts.some(1).get(0);
         embedded.withInitializer(CommandTimeout.ofMillis(500))
                 .withPropertyValues(
                         "spring.datasource.url=jdbc:postgresql://localhost:" + port + "/postgres",
@@ -433,7 +430,7 @@ class JdbcContextTest {
                             .isThrownBy(() -> permits.tryAcquire("export"))
                             .withMessageContaining("08001");
                     try (EmbeddedPostgres later =
-                            EmbeddedPostgres.builder().setPort(port).start()) {
+                            TestPostgres.builder().setPort(port).start()) {
                         assertThat(later.getPort()).isEqualTo(port);
                         await().ignoreExceptions()
                                 .until(() -> permits.tryAcquire("export").isPresent());

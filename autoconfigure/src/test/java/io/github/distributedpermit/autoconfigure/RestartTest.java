@@ -189,7 +189,7 @@ class RestartTest {
                 .withPropertyValues(
                         "distributed-permit.backend=redis",
                         "distributed-permit.key-prefix=restart",
-                        "distributed-permit.lease=3s",
+                        "distributed-permit.lease=8s",
                         "distributed-permit.redis.new-server-grace=0s",
                         "spring.lifecycle.timeout-per-shutdown-phase=100ms",
                         "spring.data.redis.port=" + server.port());

@@ -118,7 +118,7 @@ class SecretsTest {
 
     @Test
     void passwordsOfTheDatabaseAreNeverTold(CapturedOutput output) throws Exception {
-        try (EmbeddedPostgres server = EmbeddedPostgres.start()) {
+        try (EmbeddedPostgres server = TestPostgres.builder().start()) {
             requirePassword(server);
             String address = "spring.datasource.url=jdbc:postgresql://localhost:" + server.getPort() + "/postgres";
             List<String> where = List.of(

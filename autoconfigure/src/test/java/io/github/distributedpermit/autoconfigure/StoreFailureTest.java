@@ -14,6 +14,7 @@ import io.github.distributedpermit.Permits;
 import io.github.distributedpermit.consulserver.ConsulServer;
 import io.github.distributedpermit.core.engine.PermitEngine;
 import io.github.distributedpermit.health.PermitHealthIndicator;
+import io.github.distributedpermit.ports.FreePorts;
 import io.github.distributedpermit.testsupport.Detour;
 import io.github.distributedpermit.testsupport.RedisServer;
 import io.micrometer.core.instrument.MeterRegistry;
@@ -129,21 +130,21 @@ class StoreFailureTest {
 
     @Test
     void databaseIsStoppedAndStartedAgain(@TempDir Path data) throws IOException {
-        EmbeddedPostgres first = database(data).start();
+        int port = FreePorts.some(1).get(0); // no connection has it while the server is stopped
+        EmbeddedPostgres first = database(data).setPort(port).start();
         EmbeddedPostgres[] server = {first};
         try {
             outage(
                     database(first),
                     () -> quietly(() -> server[0].close()),
-                    () -> quietly(() ->
-                            server[0] = database(data).setPort(first.getPort()).start()));
+                    () -> quietly(() -> server[0] = database(data).setPort(port).start()));
         } finally {
             server[0].close();
         }
     }
 
     private static EmbeddedPostgres.Builder database(Path data) {
-        return EmbeddedPostgres.builder().setDataDirectory(data).setCleanDataDirectory(false);
+        return TestPostgres.builder().setDataDirectory(data).setCleanDataDirectory(false);
     }
 
     private static ApplicationContextRunner database(EmbeddedPostgres server) {
@@ -154,7 +155,7 @@ class StoreFailureTest {
     @Test
     @Tag("slow")
     void databaseIsSilentAndAnswersAgain() throws IOException {
-        try (EmbeddedPostgres server = EmbeddedPostgres.start();
+        try (EmbeddedPostgres server = TestPostgres.builder().start();
                 Detour way = new Detour(server.getPort())) {
             outage(
                     database(server)

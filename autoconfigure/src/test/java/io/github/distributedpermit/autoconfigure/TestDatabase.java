@@ -29,7 +29,7 @@ public final class TestDatabase {
 
     private static EmbeddedPostgres start() {
         try {
-            return EmbeddedPostgres.start();
+            return TestPostgres.builder().start();
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }

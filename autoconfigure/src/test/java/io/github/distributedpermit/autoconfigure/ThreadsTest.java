@@ -37,8 +37,8 @@ class ThreadsTest {
 
     private final CountDownLatch go = new CountDownLatch(1);
     private final CuttableBackend backend = new CuttableBackend();
-    private final ApplicationContextRunner runner = Starts.withBackend(backend)
-            .withPropertyValues("distributed-permit.lease=900ms", "distributed-permit.permits.export.limit=50");
+    private final ApplicationContextRunner runner =
+            Starts.withBackend(backend).withPropertyValues("distributed-permit.permits.export.limit=50");
 
     @AfterEach
     void letGo() {
@@ -47,7 +47,7 @@ class ThreadsTest {
 
     @Test
     void lossIsToldWhileContinuationsAndOtherListenersAreBusy() {
-        runner.run(context -> {
+        runner.withPropertyValues("distributed-permit.lease=900ms").run(context -> {
             Permits permits = context.getBean(Permits.class);
             occupy(permits);
             Permit slow = permits.acquire("export");

@@ -54,6 +54,9 @@ class FleetEndpointTest {
     /** Less than the lease and the session TTL, after which a permit would be available in any case. */
     private static final Duration AT_ONCE = Duration.ofSeconds(12);
 
+    /** Long enough for the end of one instance and a look of the other. */
+    private static final Duration PAUSE = Duration.ofSeconds(14);
+
     @Test
     void redis(RedisServer server) {
         check(onRedis(server));
@@ -208,7 +211,7 @@ class FleetEndpointTest {
     /** Through the instance that dies before the end. */
     private static void pauseEndsByItself(Instance one, Instance two, Runnable closeTwo) {
         two.stop();
-        two.endpoint.change("fleet", KEY, 0, null, null, "maintenance of the exports", "8s", null);
+        two.endpoint.change("fleet", KEY, 0, null, null, "maintenance of the exports", PAUSE.toSeconds() + "s", null);
         closeTwo.run();
         atOnce().untilAsserted(() -> {
             one.endAll();
@@ -219,12 +222,13 @@ class FleetEndpointTest {
         assertThat(set.reason()).isEqualTo("maintenance of the exports");
         assertThat(set.by()).isEqualTo("through two");
         assertThat(Duration.between(Objects.requireNonNull(set.since()), Objects.requireNonNull(set.until())))
-                .isEqualTo(Duration.ofSeconds(8));
+                .isEqualTo(PAUSE);
         assertThat(one.endpoint.events())
                 .anyMatch(event ->
                         event.key().equals(KEY) && event.text().endsWith("through two: maintenance of the exports"));
 
-        atOnce().untilAsserted(() -> assertThat(one.holding()).isEqualTo(LIMIT));
+        await().atMost(PAUSE.plus(AT_ONCE))
+                .untilAsserted(() -> assertThat(one.holding()).isEqualTo(LIMIT));
         assertThat(one.key().override()).isNull();
         atOnce().untilAsserted(() -> assertThat(one.endpoint.events().get(0).text())
                 .isEqualTo("The limit of the operator has ended, or was lost with the data of the store"));

@@ -61,7 +61,8 @@ class PausingListenersTest {
     private static final int LIMIT = 3;
     private static final int PARTITIONS = 6;
     private static final int CONCURRENCY = 2;
-    private static final Duration POLL_INTERVAL = Duration.ofSeconds(5);
+    private static final Duration POLL_INTERVAL = Duration.ofSeconds(8);
+    private static final Duration LONGER = POLL_INTERVAL.plusSeconds(2);
     private static final int MESSAGES = Boolean.getBoolean("tests.long") ? 10_000 : 2_000;
     private static final AtomicInteger COUNT = new AtomicInteger();
 
@@ -254,7 +255,7 @@ class PausingListenersTest {
                 "spring.kafka.bootstrap-servers=" + broker.getBrokersAsString(),
                 "spring.kafka.consumer.auto-offset-reset=earliest",
                 "spring.kafka.consumer.properties[max.poll.interval.ms]=" + POLL_INTERVAL.toMillis(),
-                "spring.kafka.consumer.max-poll-records=20",
+                "spring.kafka.consumer.max-poll-records=4",
                 "spring.kafka.consumer.enable-auto-commit=" + autoCommit,
                 "spring.kafka.consumer.auto-commit-interval=100ms",
                 "spring.kafka.listener.concurrency=" + CONCURRENCY));
@@ -312,7 +313,7 @@ class PausingListenersTest {
         seen.taken.clear(); // by the consumers that started later
 
         send(MESSAGES);
-        await().pollDelay(POLL_INTERVAL.multipliedBy(2)).atMost(SOON).until(() -> true);
+        await().pollDelay(LONGER).atMost(SOON).until(() -> true);
         assertThat(seen.processed).hasValue(0);
         held.forEach(Permit::release);
 
@@ -450,7 +451,7 @@ class PausingListenersTest {
 
         held.remove(0).release();
         held.add(other.get(SOON.toSeconds(), TimeUnit.SECONDS)); // after the batch has failed
-        await().pollDelay(POLL_INTERVAL.multipliedBy(2)).atMost(SOON).until(() -> true);
+        await().pollDelay(LONGER).atMost(SOON).until(() -> true);
         assertThat(seen.recovered).isEmpty();
         assertThat(waiting(only)).isEqualTo(1);
         held.forEach(Permit::release);
