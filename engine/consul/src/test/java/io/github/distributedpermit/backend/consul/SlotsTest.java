@@ -308,7 +308,7 @@ class SlotsTest {
         }
         long writes = transactions();
 
-        await().atMost(Duration.ofSeconds(15)).until(() -> checks() >= 4);
+        await().atMost(Duration.ofMinutes(1)).until(() -> checks() >= 4);
 
         assertThat(checks()).isLessThanOrEqualTo(6);
         assertThat(transactions()).isEqualTo(writes);

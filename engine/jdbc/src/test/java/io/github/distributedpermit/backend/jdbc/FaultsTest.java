@@ -109,8 +109,8 @@ class FaultsTest {
     /** A statement of a member that stood still must change nothing after others have ended its session. */
     @Test
     void expiredMemberIsRemovedByTheOthersAndItsPermitsAreFree() throws SQLException {
-        try (TestMember b = new TestMember(database, settings(Duration.ofSeconds(2), Duration.ofMillis(500)))) {
-            TestMember a = new TestMember(database, settings(Duration.ofSeconds(2), Duration.ofMillis(500)));
+        try (TestMember b = new TestMember(database, settings(Duration.ofSeconds(6), Duration.ofSeconds(2)))) {
+            TestMember a = new TestMember(database, settings(Duration.ofSeconds(6), Duration.ofSeconds(2)));
             assertThat(a.permits("export", 1, 1)).isEqualTo(1);
             assertThat(b.permits("export", 1, 1)).isZero();
 
@@ -321,11 +321,11 @@ class FaultsTest {
         PGSimpleDataSource impatient =
                 (PGSimpleDataSource) PostgreSql.database().source();
         impatient.setOptions("-c idle_session_timeout=4s");
-        try (TestMember a = new TestMember(impatient, settings(Duration.ofSeconds(2), Duration.ofMillis(500)))) {
+        try (TestMember a = new TestMember(impatient, settings(Duration.ofSeconds(3), Duration.ofSeconds(1)))) {
             assertThat(a.permits("export", 1, 1)).isEqualTo(1);
             int before = a.confirmations.get();
 
-            await().atMost(SOON).until(() -> a.confirmations.get() >= before + 40); // ten in two seconds
+            await().atMost(SOON).until(() -> a.confirmations.get() >= before + 25); // ten in three seconds
 
             assertThat(a.permits("export", 1, 0)).isZero();
         }

@@ -33,8 +33,8 @@ class NoticesTest {
     private final JdbcSettings settings = JdbcSettings.of(
             "notices-" + COUNT.incrementAndGet(),
             JdbcSettings.DEFAULT_TABLE_PREFIX,
-            Duration.ofSeconds(2),
-            Duration.ofMillis(500));
+            Duration.ofSeconds(6),
+            Duration.ofSeconds(2));
 
     /** Counts how often keys are read. */
     private static final class Reads {

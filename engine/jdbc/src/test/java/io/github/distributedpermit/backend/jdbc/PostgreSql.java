@@ -3,6 +3,7 @@ package io.github.distributedpermit.backend.jdbc;
 import io.zonky.test.db.postgres.embedded.EmbeddedPostgres;
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.time.Duration;
 import org.postgresql.ds.PGSimpleDataSource;
 
 /** One PostgreSQL server for all tests of a JVM, which ends with it. */
@@ -15,6 +16,7 @@ final class PostgreSql {
     private static EmbeddedPostgres start() {
         try {
             return EmbeddedPostgres.builder()
+                    .setPGStartupWait(Duration.ofMinutes(1))
                     .setServerConfig("max_connections", "300")
                     .setServerConfig("fsync", "off")
                     .start();

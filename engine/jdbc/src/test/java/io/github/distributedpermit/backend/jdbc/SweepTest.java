@@ -29,8 +29,8 @@ class SweepTest {
     private final JdbcSettings settings = new JdbcSettings(
             "sweep-" + UUID.randomUUID(),
             JdbcSettings.DEFAULT_TABLE_PREFIX,
+            Duration.ofSeconds(6),
             Duration.ofSeconds(2),
-            Duration.ofSeconds(1),
             Duration.ofMillis(50));
     private final String session = settings.prefix() + "~1";
 

@@ -24,7 +24,7 @@ import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactor
 class ConnectionLossTest extends RedisTest {
 
     /** Without an examination of silent connections a claim takes half a minute. */
-    private static final Duration SOON = Duration.ofSeconds(10);
+    private static final Duration SOON = Duration.ofSeconds(20);
 
     private final RedisServer server = open(RedisServer.started());
 

@@ -88,7 +88,9 @@ class ReplicaWaitTest extends RedisTest {
                         + "distributed-permit.redis.wait-for-replica demands: it has none, or they lag");
         assertThat(failure.isPermanent()).isFalse();
         RedisServer replica = open(replicaOf(server));
-        assertThat(a.queue(key(), 1, 1).permits()).isEqualTo(1);
+        await().atMost(TestMember.PATIENCE)
+                .ignoreExceptions()
+                .until(() -> a.queue(key(), 1, 1).permits() == 1);
         assertThat(hasTheKey(replica)).isTrue();
     }
 

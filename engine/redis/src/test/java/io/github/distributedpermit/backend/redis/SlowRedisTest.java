@@ -15,7 +15,7 @@ class SlowRedisTest extends RedisTest {
 
     /** The defaults, with which the connection is looked at four times a second and the subscription seldom. */
     private static final RedisSettings SETTINGS = new RedisSettings(
-                    "permits", Duration.ofSeconds(30), Duration.ofSeconds(5), Duration.ofSeconds(2))
+                    "permits", Duration.ofSeconds(30), Duration.ofSeconds(5), Duration.ofSeconds(5))
             .withGrace(Duration.ZERO)
             .withoutGrace();
 
