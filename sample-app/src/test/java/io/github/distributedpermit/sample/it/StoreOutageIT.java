@@ -61,7 +61,7 @@ class StoreOutageIT {
     @Test
     void restartWithItsDataBreaksNoLimitAndLosesNoPermit() throws IOException {
         Fleet fleet = fleet();
-        List<CompletableFuture<Answer>> running = Fleet.exportAt(fleet.first(), LIMIT, "26s");
+        List<CompletableFuture<Answer>> running = Fleet.exportAt(fleet.first(), LIMIT, "32s");
         List<CompletableFuture<Answer>> waiting = awaitWaiters(fleet);
 
         redis.stop();
@@ -76,7 +76,7 @@ class StoreOutageIT {
     @Test
     void restartWithoutDataLosesNoPermitOnceRunningCallsHaveEnded() throws IOException {
         Fleet fleet = fleet();
-        List<CompletableFuture<Answer>> running = Fleet.exportAt(fleet.first(), LIMIT, "10s");
+        List<CompletableFuture<Answer>> running = Fleet.exportAt(fleet.first(), LIMIT, "14s");
         List<CompletableFuture<Answer>> waiting = awaitWaiters(fleet);
 
         redis.stop();

@@ -9,6 +9,7 @@ import java.sql.Connection;
 import java.sql.DriverManager;
 import java.sql.SQLException;
 import java.sql.Statement;
+import java.time.Duration;
 import org.junit.jupiter.api.Test;
 
 class EmbeddedPostgresTest extends SharedServerLaws {
@@ -37,7 +38,10 @@ class EmbeddedPostgresTest extends SharedServerLaws {
 
     @Test
     void databaseOfAnotherOwnerIsNotUsed() throws IOException {
-        try (EmbeddedPostgres other = EmbeddedPostgres.builder().setPort(port).start()) {
+        try (EmbeddedPostgres other = EmbeddedPostgres.builder()
+                .setPort(port)
+                .setPGStartupWait(Duration.ofMinutes(1))
+                .start()) {
             assertThatThrownBy(this::instance)
                     .isInstanceOf(PortTakenException.class)
                     .hasMessageContaining("another PostgreSQL server");
