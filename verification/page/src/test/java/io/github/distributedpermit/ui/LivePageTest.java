@@ -85,7 +85,9 @@ class LivePageTest extends PageTest {
         await().atMost(PATIENCE).until(() -> browser.text("#use-text").startsWith("Paused"));
         assertThat(browser.evaluate("window.asked").asString())
                 .startsWith("Pause report-export of report-export for all instances?");
-        assertThat(browser.text("#limit-text")).contains("Set through one").contains("ends in 20 min: a deploy");
+        assertThat(browser.text("#limit-text"))
+                .contains("Set through one")
+                .containsPattern("ends in (18|19|20) min: a deploy");
         await().atMost(PATIENCE).until(() -> browser.text("#events").contains("set through one: a deploy"));
         assertThat(browser.count(".box.over")).isEqualTo(20);
         browser.evaluate("document.getElementById('lift').click()");
@@ -298,7 +300,8 @@ class LivePageTest extends PageTest {
     @Test
     void storeThatDoesNotAnswerIsShownAsThat() throws IOException {
         SilentBackend store = new SilentBackend();
-        Workers one = instance(store, WebApplicationType.SERVLET, "one", true);
+        // longer than the silence, after which the permits are held as before
+        Workers one = instance(store, WebApplicationType.SERVLET, "one", true, "distributed-permit.lease=60s");
         one.work(3);
         desktop("light");
         open(0, "?name=report-export");
@@ -306,11 +309,14 @@ class LivePageTest extends PageTest {
         assertThat(browser.count("body.stale")).isZero();
 
         store.silent = true;
-        await().atMost(PATIENCE).until(() -> browser.count("body.stale") == 1);
-        assertThat(browser.text("#stale"))
-                .contains("The store silent at store.example:4711 does not answer")
-                .containsPattern("What is shown is [0-9.]+ s old");
-        assertThat(browser.text("#live")).isEqualTo("the store does not answer");
+        // an answer that takes more than six seconds looks like the silence of the instance until it comes
+        await().atMost(PATIENCE).untilAsserted(() -> {
+            assertThat(browser.text("#stale"))
+                    .startsWith("The store silent at store.example:4711 does not answer")
+                    .containsPattern("What is shown is [0-9.]+ s old");
+            assertThat(browser.text("#live")).isEqualTo("the store does not answer");
+        });
+        assertThat(browser.count("body.stale")).isEqualTo(1);
         assertThat(browser.text("#n-use")).isEqualTo("3 / 12");
         assertThat(browser.text("#limit-text")).startsWith("The last known limit is 12");
         assertThat(browser.text("#calls")).as("the instance itself knows").contains("holds");
@@ -320,7 +326,10 @@ class LivePageTest extends PageTest {
         await().atMost(PATIENCE).until(() -> browser.text("#done").contains("unknown whether the change was made"));
 
         browser.open(page(0, "?name=report-export"));
-        await().atMost(PATIENCE).until(() -> browser.text("#stale").contains("Nothing is known yet"));
+        await().atMost(PATIENCE)
+                .untilAsserted(() -> assertThat(browser.text("#stale"))
+                        .startsWith("The store silent at store.example:4711 does not answer")
+                        .contains("Nothing is known yet"));
         assertThat(browser.text("#n-use")).isEqualTo("–");
         assertThat(browser.text("#use-text")).startsWith("Unknown");
         assertThat(browser.text("#members")).startsWith("Unknown");
@@ -373,8 +382,9 @@ class LivePageTest extends PageTest {
         await().atMost(PATIENCE).until(() -> browser.count("#lost:not([hidden])") == 1);
         assertThat(browser.text("#lost")).startsWith("1 call of this instance runs without a permit");
         assertThat(browser.text("#calls")).contains("runs without its permit");
+        // the answer that shows the loss first may have read the store before it
+        await().atMost(PATIENCE).until(() -> browser.text("#n-use").equals("0 / 12"));
         picture("live-page-lost.png");
-        assertThat(browser.text("#n-use")).isEqualTo("0 / 12");
         one.end(1);
         await().atMost(PATIENCE).until(() -> browser.count("#lost:not([hidden])") == 0);
     }

@@ -107,7 +107,9 @@ class OverviewPageTest extends PageTest {
                         "also those that nothing uses yet",
                         "Running calls go on");
         await().atMost(PATIENCE).until(() -> browser.text("#n-use").equals("2 / 0"));
-        assertThat(browser.text("#paused-text")).contains("through one", "ends in 120 min", "the partner is down");
+        assertThat(browser.text("#paused-text"))
+                .contains("through one", "the partner is down")
+                .containsPattern("ends in 1(18|19|20) min");
         one.work(3);
         await().atMost(PATIENCE).until(() -> browser.text("#queue-text").startsWith("3 calls of this instance wait"));
         assertThat(findings()).isEmpty();
@@ -270,8 +272,11 @@ class OverviewPageTest extends PageTest {
                 .startsWith("Take the permits of report-export from com.example.page.Workers");
         await().atMost(PATIENCE).until(() -> browser.count("#lost:not([hidden])") == 1);
         await().atMost(PATIENCE).until(() -> one.holding() == 13);
-        assertThat(browser.text("#n-use")).isEqualTo("12 / 12");
-        assertThat(browser.text("#n-queue")).isEqualTo("1");
+        // the answer that shows the loss may have read the store before the permit went to the next call
+        await().atMost(PATIENCE).untilAsserted(() -> {
+            assertThat(browser.text("#n-use")).isEqualTo("12 / 12");
+            assertThat(browser.text("#n-queue")).isEqualTo("1");
+        });
 
         browser.evaluate("document.getElementById('reason').value = 'the partner is down'");
         browser.evaluate("document.getElementById('pause').click()");
@@ -292,7 +297,9 @@ class OverviewPageTest extends PageTest {
         browser.evaluate("document.getElementById('end').click()");
         await().atMost(PATIENCE)
                 .until(() -> browser.text("#done").startsWith("The limit 0 of report-export has an end now"));
-        await().atMost(PATIENCE).until(() -> browser.text("#paused").contains("ends in 120 min: the partner is down"));
+        await().atMost(PATIENCE)
+                .untilAsserted(() -> assertThat(browser.text("#paused"))
+                        .containsPattern("ends in 1(18|19|20) min: the partner is down"));
 
         browser.evaluate("document.querySelector('#members a').click()");
         await().atMost(PATIENCE).until(() -> browser.count("#drain:not([hidden])") == 1);
@@ -333,7 +340,7 @@ class OverviewPageTest extends PageTest {
         one.workOnThread("report-export");
         desktop("light");
         open(0, "");
-        await().atMost(PATIENCE).until(() -> row("report-export").matches("report-export1 / 120–\\d+\\.\\d s00"));
+        await().atMost(PATIENCE).until(() -> row("report-export").matches("report-export1 / 120–\\d+(\\.\\d)? s00"));
         open(0, "?name=report-export");
         await().atMost(PATIENCE).until(() -> browser.count("#calls button[data-id^=s]") == 1);
         browser.evaluate("document.querySelector('#calls button[data-id^=s]').click()");
@@ -360,7 +367,8 @@ class OverviewPageTest extends PageTest {
         one.work(300);
         desktop("light");
         open(0, "");
-        await().atMost(PATIENCE)
+        // the holds have to last for ten times that of the call that has ended, which may have taken seconds
+        await().atMost(PATIENCE.multipliedBy(4))
                 .until(() -> row("report-export")
                         .matches(".* (s|min) usually \\d+\\.\\d s.*fullall here hold for ≥ \\d+(\\.\\d)? (s|min)"));
         open(0, "?name=report-export");
@@ -386,7 +394,7 @@ class OverviewPageTest extends PageTest {
         one.work(1);
         desktop("light");
         open(0, "");
-        await().atMost(PATIENCE).until(() -> row("report-export").matches("report-export1 / 120–\\d+\\.\\d s00"));
+        await().atMost(PATIENCE).until(() -> row("report-export").matches("report-export1 / 120–\\d+(\\.\\d)? s00"));
         store.silent = true;
         one.work(12);
         await().atMost(PATIENCE)
@@ -403,13 +411,14 @@ class OverviewPageTest extends PageTest {
         LocalPermitBackend store = new LocalPermitBackend();
         Workers one = instance(store, WebApplicationType.SERVLET, "one", true);
         one.work(1);
-        PermitStore frozen = freeze(store);
         desktop("light");
         open(0, "");
+        await().atMost(PATIENCE).until(() -> row("report-export").startsWith("report-export1 / 12"));
+        PermitStore frozen = freeze(store); // once the page is ready, which has to see most of its lease
         await().atMost(PATIENCE)
-                .until(() -> browser.text("#problem")
-                        .startsWith("orders@host-9:8080 has sent no claim for report-export for at least "));
-        assertThat(browser.text("#problem")).doesNotContain("one has");
+                .untilAsserted(() -> assertThat(browser.text("#problem"))
+                        .startsWith("orders@host-9:8080 has sent no claim for report-export for at least ")
+                        .doesNotContain("one has"));
         assertThat(row("report-export")).as("before its lease ends").startsWith("report-export3 / 12");
         await().atMost(PATIENCE).until(() -> browser.count("#problem[hidden]") == 1);
         assertThat(browser.errors()).isEmpty();
@@ -431,12 +440,14 @@ class OverviewPageTest extends PageTest {
         LocalPermitBackend store = new LocalPermitBackend();
         Workers one = instance(store, WebApplicationType.SERVLET, "one", true);
         one.work(1);
-        PermitStore frozen = freeze(store);
         desktop("light");
         open(0, "?name=report-export");
+        await().atMost(PATIENCE).until(() -> browser.text("#n-use").equals("1 / 12"));
+        PermitStore frozen = freeze(store); // once the page is ready, which has to see most of its lease
         await().atMost(PATIENCE)
-                .until(() -> browser.text("#problem").startsWith("orders@host-9:8080 has sent no claim for at least "));
-        assertThat(browser.text("#problem")).doesNotContain("one has");
+                .untilAsserted(() -> assertThat(browser.text("#problem"))
+                        .startsWith("orders@host-9:8080 has sent no claim for at least ")
+                        .doesNotContain("one has"));
         assertThat(browser.text("#n-use")).isEqualTo("3 / 12");
         browser.evaluate(
                 "Array.from(document.querySelectorAll('#members a')).find(e => e.textContent.includes('host-9')).click()");
@@ -545,8 +556,9 @@ class OverviewPageTest extends PageTest {
         return browser.evaluate("window.shifts").asDouble();
     }
 
-    /** What axe finds, each with the first element. */
+    /** What axe finds, each with the first element. What is greyed after a delayed answer has too little contrast. */
     private static String findings() throws IOException {
+        await().atMost(PATIENCE).until(() -> browser.count("body.stale") == 0);
         if (browser.evaluate("typeof axe").asString().equals("undefined")) {
             try (InputStream axe = OverviewPageTest.class.getResourceAsStream(
                     "/META-INF/resources/webjars/axe-core/4.6.3/axe.min.js")) {
