@@ -39,7 +39,7 @@ public interface SnapshotStore<S extends Snapshot> {
 
     /**
      * How long the session outlives its last confirmed renewal. The core uses no permit after the send time of the last
-     * renewal that {@link StoreEvents#alive} reported, plus this time less a margin.
+     * renewal that {@link StoreEvents#alive} reported, plus this time less a margin of a twentieth.
      */
     Duration session();
 

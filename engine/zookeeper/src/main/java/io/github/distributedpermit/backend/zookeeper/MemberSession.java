@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
 import org.apache.curator.framework.CuratorFramework;
@@ -14,13 +15,14 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The session of a member: whether it may be used, until when it is certain to live, and its end. A broken connection is
- * not the end of a session. A session that was not confirmed for nine tenths of its length is given up, although the
- * ensemble may still keep it: the core has given up its permits by then, or is about to.
+ * not the end of a session. A session that was not confirmed for nine tenths of its granted length is given up, although
+ * the ensemble may still keep it: the core has given up its permits by then, or is about to. The same holds for one whose
+ * length was renegotiated to less, because the core has counted on the former length.
  *
  * <pre>
  *   no handle --connected--> unconfirmed --a quorum commits a transaction--> ready
  *       ^                         |                                            |
- *       +-- given up: expired, replaced by Curator, or not confirmed in time
+ *       +-- given up: expired, replaced by Curator, not confirmed in time, or made shorter
  * </pre>
  *
  * <p>Each time it is given up, the epoch changes, so that answers to earlier requests count no longer. Thread-safe; the
@@ -62,6 +64,8 @@ final class MemberSession implements ConnectionStateListener {
      * Requests that prove the session alive, per session. Also the part of the session by which it is given up early.
      */
     private static final int BEATS = 10;
+    /** In nanoseconds. */
+    private static final long SHORTEST_INTERVAL = TimeUnit.MILLISECONDS.toNanos(1);
 
     private static final System.Logger LOG = System.getLogger(MemberSession.class.getName());
 
@@ -89,8 +93,10 @@ final class MemberSession implements ConnectionStateListener {
     private CompletableFuture<Link> whenReady = new CompletableFuture<>();
     /** What a quorum has committed in the present session. */
     private LeaderContact contacts;
-    /** The length that the ensemble has granted, at most the one asked for. In nanoseconds. */
+    /** The length that the ensemble has granted, at most the one asked for. In nanoseconds. All times here follow from it. */
     private long granted;
+    /** The periodic check; {@code null} before {@link #begin}. */
+    private @Nullable ScheduledFuture<?> checks;
     /** Until when the session certainly lives. On the monotonic clock; only meaningful while the session is ready. */
     private long aliveUntil;
 
@@ -114,7 +120,18 @@ final class MemberSession implements ConnectionStateListener {
     /** Confirms the session for the first time as soon as the client is connected. */
     void begin() {
         client.getConnectionStateListenable().addListener(this);
-        scheduler.scheduleWithFixedDelay(guarded(this::tick), 0, Math.max(1, length / BEATS), TimeUnit.NANOSECONDS);
+        checkEvery(length / BEATS);
+        run(this::tick);
+    }
+
+    /** The former checks end only when the new ones are scheduled, so that an error here leaves one of them. */
+    private synchronized void checkEvery(long nanos) {
+        long interval = Math.max(SHORTEST_INTERVAL, nanos);
+        ScheduledFuture<?> former = checks;
+        checks = scheduler.scheduleWithFixedDelay(guarded(this::tick), interval, interval, TimeUnit.NANOSECONDS);
+        if (former != null) {
+            former.cancel(false);
+        }
     }
 
     /**
@@ -172,13 +189,15 @@ final class MemberSession implements ConnectionStateListener {
     boolean committed(Link link, long sentAt) {
         synchronized (this) {
             if (isCurrent(link)) {
-                // The core counts the length that was asked for from the reported time. If the ensemble grants less,
-                // the time is reported as that much earlier.
-                long alive = contacts.committed(sentAt, ticker.getAsLong()) - (length - granted);
-                if (!ready || alive + length - aliveUntil > 0) {
-                    aliveUntil = alive + length;
+                long alive = contacts.committed(sentAt, ticker.getAsLong());
+                if (!ready || alive + granted - aliveUntil > 0) {
+                    aliveUntil = alive + granted;
+                    // The core counts the length that was asked for, less a twentieth, from the reported time. If the
+                    // ensemble grants less, the time is reported as that much earlier.
+                    long missing = length - granted;
+                    long reported = alive - (missing - missing / 20);
                     // What it throws must not keep the session from becoming ready.
-                    guarded(() -> events.alive(alive)).run();
+                    guarded(() -> events.alive(reported)).run();
                 }
                 return true;
             }
@@ -217,15 +236,17 @@ final class MemberSession implements ConnectionStateListener {
     }
 
     /**
-     * Gives up a session that has lapsed or was replaced, and requests the next confirmation. Runs on the
-     * thread of the scheduler only.
+     * Gives up a session that has lapsed, was replaced or has become shorter, and requests the next confirmation. Runs on
+     * the thread of the scheduler only.
      */
     private void tick() {
         ZooKeeper current = connected();
         long lapsed;
         synchronized (this) {
             // Curator makes a new handle when the session has expired, or when it could not connect for long.
-            boolean replaced = current != null && handle != null && current != handle;
+            // The same handle may have another length after it has connected to another server.
+            boolean replaced =
+                    current != null && handle != null && (current != handle || negotiated(current) < granted);
             lapsed = replaced || isLapsed() ? epoch : -1;
         }
         if (lapsed >= 0) {
@@ -242,7 +263,11 @@ final class MemberSession implements ConnectionStateListener {
      * clock may overflow. To be called with the monitor.
      */
     private boolean isLapsed() {
-        return ready && ticker.getAsLong() - aliveUntil >= -(length / BEATS);
+        return ready && ticker.getAsLong() - aliveUntil >= -(granted / BEATS);
+    }
+
+    private static long negotiated(ZooKeeper zk) {
+        return TimeUnit.MILLISECONDS.toNanos(zk.getSessionTimeout());
     }
 
     /** The handle of the client if it is connected. */
@@ -260,22 +285,26 @@ final class MemberSession implements ConnectionStateListener {
     }
 
     /**
-     * Begins to use a new handle. A shorter session than the one asked for shortens all that the core relies on.
-     * Confirmations of an earlier handle do not count for the new session.
+     * Begins to use a handle. A shorter session than the one asked for shortens all that the core relies on.
+     * Confirmations of an earlier epoch do not count for the new one.
      */
     private synchronized Link adopt(ZooKeeper current) {
         if (handle != current) {
-            handle = current;
-            long negotiated = TimeUnit.MILLISECONDS.toNanos(current.getSessionTimeout());
+            long negotiated = negotiated(current);
             if (negotiated < length) {
                 LOG.log(
                         System.Logger.Level.WARNING,
                         "ZooKeeper grants a session of {0} ms, not the {1} ms of distributed-permit.lease: permits outlive"
                                 + " this instance by the shorter time",
-                        current.getSessionTimeout(),
+                        TimeUnit.NANOSECONDS.toMillis(negotiated),
                         TimeUnit.NANOSECONDS.toMillis(length));
             }
-            granted = Math.min(negotiated, length);
+            long next = Math.min(negotiated, length);
+            if (next != granted) {
+                checkEvery(next / BEATS);
+            }
+            handle = current;
+            granted = next;
             contacts = new LeaderContact(granted);
         }
         return new Link(current, epoch);
