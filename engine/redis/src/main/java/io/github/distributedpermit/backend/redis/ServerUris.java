@@ -4,8 +4,10 @@ import io.lettuce.core.RedisURI;
 import java.lang.reflect.Field;
 import java.time.Duration;
 import java.util.List;
+import java.util.Objects;
 import java.util.stream.StreamSupport;
 import org.jspecify.annotations.Nullable;
+import org.springframework.aop.framework.Advised;
 import org.springframework.data.redis.connection.NamedNode;
 import org.springframework.data.redis.connection.RedisConfiguration;
 import org.springframework.data.redis.connection.RedisNode;
@@ -44,16 +46,19 @@ final class ServerUris {
     /**
      * What the factory was made with. It has no method for all kinds of it: not for static master and replica nodes, nor for one server, if it was made
      * with a {@code RedisConfiguration} in general, as {@code LettuceConnectionFactory.createRedisConfiguration} returns it:
-     * {@code getStandaloneConfiguration} then has the defaults, which may lead to another server.
+     * {@code getStandaloneConfiguration} then has the defaults, which may lead to another server. A class proxy, such as one of a refresh scope, has
+     * no values in its fields; its target has them.
      */
     private static RedisConfiguration configuration(LettuceConnectionFactory factory) {
         try {
             Field field = LettuceConnectionFactory.class.getDeclaredField("configuration");
             field.setAccessible(true); // NOPMD
-            return field.get(factory) instanceof RedisConfiguration given
-                    ? given
-                    : factory.getStandaloneConfiguration();
-        } catch (ReflectiveOperationException | RuntimeException e) {
+            Object target = factory;
+            while (target instanceof Advised proxy) {
+                target = proxy.getTargetSource().getTarget();
+            }
+            return (RedisConfiguration) Objects.requireNonNull(field.get(target));
+        } catch (Exception e) { // such as of the scope of the target
             throw new IllegalStateException(
                     "Which servers this LettuceConnectionFactory has can't be read in this version of Spring Data Redis; please "
                             + "report it",

@@ -6,6 +6,9 @@ import io.github.distributedpermit.testsupport.RedisServer;
 import java.time.Duration;
 import java.util.List;
 import org.junit.jupiter.api.Test;
+import org.springframework.aop.TargetSource;
+import org.springframework.aop.framework.ProxyFactory;
+import org.springframework.aop.target.SingletonTargetSource;
 import org.springframework.data.redis.connection.RedisConfiguration;
 import org.springframework.data.redis.connection.RedisStandaloneConfiguration;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
@@ -21,11 +24,20 @@ class FactoryConfigurationTest extends RedisTest {
         TestMember member = open(new TestMember(started(new LettuceConnectionFactory(configuration))));
 
         assertThat(member.queue(key(), 1, 1).permits()).isEqualTo(1);
-        List<String> stored = server.ask(commands -> {
-            commands.select(3);
-            return commands.keys("permits:*");
-        });
-        assertThat(stored).as("in the database of the address").isNotEmpty();
+        assertThat(stored(server, 3)).as("in the database of the address").isNotEmpty();
+    }
+
+    /** As of a refresh scope. The fields of such a proxy have no values. */
+    @Test
+    void serverOfAFactoryBehindAClassProxyIsUsed() {
+        RedisServer server = open(RedisServer.started("--save", ""));
+        RedisConfiguration configuration =
+                LettuceConnectionFactory.createRedisConfiguration("redis://127.0.0.1:" + server.port() + "/3");
+        LettuceConnectionFactory target = started(new LettuceConnectionFactory(configuration));
+        TestMember member = open(new TestMember(proxy(new SingletonTargetSource(target))));
+
+        assertThat(member.queue(key(), 1, 1).permits()).isEqualTo(1);
+        assertThat(stored(server, 3)).as("in the database of the address").isNotEmpty();
     }
 
     @Test
@@ -44,6 +56,20 @@ class FactoryConfigurationTest extends RedisTest {
         var credentials = uri.getCredentialsProvider().resolveCredentials().block(Duration.ofSeconds(1));
         assertThat(credentials).isNotNull();
         assertThat(credentials.getUsername()).isEqualTo("permits");
+    }
+
+    private static List<String> stored(RedisServer server, int database) {
+        return server.ask(commands -> {
+            commands.select(database);
+            return commands.keys("permits:*");
+        });
+    }
+
+    private static LettuceConnectionFactory proxy(TargetSource target) {
+        ProxyFactory proxies = new ProxyFactory();
+        proxies.setTargetSource(target);
+        proxies.setProxyTargetClass(true);
+        return (LettuceConnectionFactory) proxies.getProxy();
     }
 
     private LettuceConnectionFactory started(LettuceConnectionFactory factory) {
