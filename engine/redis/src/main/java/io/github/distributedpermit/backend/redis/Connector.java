@@ -96,12 +96,12 @@ final class Connector implements AutoCloseable {
 
     /**
      * The client of all connections. It is made when it is first needed, because the factory may be started later. An
-     * application may stop and start its factory, for example around a checkpoint. The threads of the factory are
-     * other ones then, so that a new client is made.
+     * application may stop and start its factory, for example around a checkpoint or for another password. A new client is
+     * made then.
      */
     OwnClient client() {
         OwnClient known = client;
-        if (known != null && known.usesResourcesOf(factory)) {
+        if (known != null && known.isOf(factory)) {
             return known;
         }
         close();
@@ -214,6 +214,11 @@ final class Connector implements AutoCloseable {
     SharedConnection replacementFor(SharedConnection present)
             throws InterruptedException, ExecutionException, TimeoutException {
         long now = System.nanoTime();
+        OwnClient known = client;
+        if (known != null && factory.isRunning() && !known.isOf(factory)) {
+            LOG.log(INFO, "The Redis connection factory was started again or replaced; connecting as it says now");
+            return connect();
+        }
         if (present.isCluster()) {
             // A cluster's connection has one connection for each node. They can only be replaced together, so this is
             // done rarely.

@@ -1,5 +1,6 @@
 package io.github.distributedpermit.backend.redis;
 
+import io.lettuce.core.AbstractRedisClient;
 import io.lettuce.core.ClientOptions;
 import io.lettuce.core.RedisClient;
 import io.lettuce.core.RedisURI;
@@ -36,6 +37,8 @@ final class OwnClient implements AutoCloseable {
     private static final Duration END_TIMEOUT = Duration.ofMillis(300);
 
     private final ServerUris uris;
+    /** The factory's client, of which this one is derived; the factory has another one after it was started again. */
+    private final AbstractRedisClient model;
     /** Belong to the application's factory, so that they are not shut down here. */
     private final ClientResources resources;
     /** The one that the application has set for its own commands. */
@@ -57,11 +60,12 @@ final class OwnClient implements AutoCloseable {
      */
     OwnClient(LettuceConnectionFactory factory, Duration timeout) {
         this.uris = new ServerUris(factory, timeout);
-        this.resources = factory.getRequiredNativeClient().getResources();
+        this.model = factory.getRequiredNativeClient();
+        this.resources = model.getResources();
         this.commandTimeout = factory.getClientConfiguration().getCommandTimeout();
         this.plain = RedisClient.create(resources);
         // include what Spring adds to the configuration, such as max-redirects
-        ClientOptions options = factory.getRequiredNativeClient().getOptions();
+        ClientOptions options = model.getOptions();
         plain.setOptions(LettuceOptions.forServer(options, timeout, uris.isUnixSocket()));
         if (uris.isCluster()) {
             ClientResources shared = withShortReconnectDelay(resources);
@@ -96,11 +100,12 @@ final class OwnClient implements AutoCloseable {
     }
 
     /**
-     * Whether the factory still has the threads that this client uses. {@code false} after the application has
-     * stopped and started its factory.
+     * Whether the factory still is as it was when this client was made. {@code false} after the application has stopped
+     * and started its factory, or another one has taken its place behind a proxy: servers, passwords, options and threads
+     * may be other ones.
      */
-    boolean usesResourcesOf(LettuceConnectionFactory factory) {
-        return factory.getRequiredNativeClient().getResources() == resources;
+    boolean isOf(LettuceConnectionFactory factory) {
+        return factory.getRequiredNativeClient() == model;
     }
 
     ServerUris uris() {

@@ -1,16 +1,20 @@
 package io.github.distributedpermit.backend.redis;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
 import io.github.distributedpermit.testsupport.RedisServer;
+import io.lettuce.core.KillArgs;
 import java.time.Duration;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.springframework.aop.TargetSource;
 import org.springframework.aop.framework.ProxyFactory;
+import org.springframework.aop.target.HotSwappableTargetSource;
 import org.springframework.aop.target.SingletonTargetSource;
 import org.springframework.data.redis.connection.RedisConfiguration;
 import org.springframework.data.redis.connection.RedisStandaloneConfiguration;
+import org.springframework.data.redis.connection.RedisStaticMasterReplicaConfiguration;
 import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactory;
 
 /** However an application has declared its factory, permits use the server that the factory uses. */
@@ -38,6 +42,48 @@ class FactoryConfigurationTest extends RedisTest {
 
         assertThat(member.queue(key(), 1, 1).permits()).isEqualTo(1);
         assertThat(stored(server, 3)).as("in the database of the address").isNotEmpty();
+    }
+
+    /** As after a refresh of its scope. Its threads are the same, as with Spring Boot. */
+    @Test
+    void serverOfTheFactoryThatReplacesAnotherIsUsed() {
+        RedisServer former = open(RedisServer.started("--save", ""));
+        RedisServer next = open(RedisServer.started("--save", ""));
+        HotSwappableTargetSource target = new HotSwappableTargetSource(factory(former));
+        TestMember member = open(new TestMember(proxy(target), TestMember.WITHOUT_GRACE));
+        assertThat(member.queue(key(), 1, 1).permits()).isEqualTo(1);
+
+        target.swap(factory(next));
+
+        await().atMost(TestMember.PATIENCE).ignoreExceptions().untilAsserted(() -> {
+            member.queue(key(), 1, 1);
+            assertThat(stored(next, 0)).isNotEmpty();
+        });
+    }
+
+    @Test
+    void passwordOfARestartedFactoryIsUsed() {
+        RedisServer server = open(RedisServer.startedWithPassword("former"));
+        RedisStaticMasterReplicaConfiguration nodes =
+                new RedisStaticMasterReplicaConfiguration("127.0.0.1", server.port());
+        nodes.setPassword("former");
+        LettuceConnectionFactory factory =
+                started(new LettuceConnectionFactory(nodes, factory(server).getClientConfiguration()));
+        TestMember member = open(new TestMember(factory, TestMember.WITHOUT_GRACE));
+        assertThat(member.queue(key(), 1, 1).permits()).isEqualTo(1);
+
+        factory.setPassword("next");
+        factory.stop();
+        server.ask(commands -> {
+            commands.configSet("requirepass", "next");
+            return commands.clientKill(KillArgs.Builder.typeNormal());
+        });
+        factory.start();
+
+        await().atMost(TestMember.PATIENCE)
+                .ignoreExceptions()
+                .untilAsserted(
+                        () -> assertThat(member.queue(key(), 1, 1).permits()).isEqualTo(1));
     }
 
     @Test
