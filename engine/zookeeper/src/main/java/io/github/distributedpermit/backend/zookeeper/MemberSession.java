@@ -7,6 +7,7 @@ import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
+import org.apache.curator.CuratorZookeeperClient;
 import org.apache.curator.framework.CuratorFramework;
 import org.apache.curator.framework.state.ConnectionState;
 import org.apache.curator.framework.state.ConnectionStateListener;
@@ -78,6 +79,9 @@ final class MemberSession implements ConnectionStateListener {
     private final ScheduledExecutorService scheduler;
     private final LongSupplier ticker;
 
+    /** Authentication was refused since the client was last connected, which is logged once. Only the scheduler's thread uses it. */
+    private boolean refused;
+
     // guarded by the monitor of this object
     /** The client's connection to the ensemble. Curator replaces it when the session has expired. */
     private @Nullable ZooKeeper handle;
@@ -128,7 +132,7 @@ final class MemberSession implements ConnectionStateListener {
     private synchronized void checkEvery(long nanos) {
         long interval = Math.max(SHORTEST_INTERVAL, nanos);
         ScheduledFuture<?> former = checks;
-        checks = scheduler.scheduleWithFixedDelay(guarded(this::tick), interval, interval, TimeUnit.NANOSECONDS);
+        checks = scheduler.scheduleWithFixedDelay(guarded(this::check), interval, interval, TimeUnit.NANOSECONDS);
         if (former != null) {
             former.cancel(false);
         }
@@ -235,6 +239,33 @@ final class MemberSession implements ConnectionStateListener {
         run(() -> giveUp(link.epoch()));
     }
 
+    /** The periodic check. No event runs it, so that a server which refuses a client is asked once in a beat at most. */
+    private void check() {
+        replaceRefusedHandle();
+        tick();
+    }
+
+    /** A handle whose authentication has failed never connects again, and Curator keeps it. */
+    private void replaceRefusedHandle() {
+        try {
+            CuratorZookeeperClient holder = client.getZookeeperClient();
+            if (holder.getZooKeeper().getState() == ZooKeeper.States.AUTH_FAILED) {
+                if (!refused) {
+                    refused = true;
+                    LOG.log(
+                            System.Logger.Level.WARNING,
+                            "A ZooKeeper server has refused the authentication of this instance: its session and its"
+                                    + " permits are lost. The library connects again every {0} ms until a server accepts"
+                                    + " it; check the credentials and what the servers authenticate with",
+                            TimeUnit.NANOSECONDS.toMillis(granted / BEATS));
+                }
+                holder.reset();
+            }
+        } catch (Exception e) {
+            LOG.log(System.Logger.Level.DEBUG, "No connection", e);
+        }
+    }
+
     /**
      * Gives up a session that has lapsed, was replaced or has become shorter, and requests the next confirmation. Runs on
      * the thread of the scheduler only.
@@ -303,6 +334,7 @@ final class MemberSession implements ConnectionStateListener {
             if (next != granted) {
                 checkEvery(next / BEATS);
             }
+            refused = false;
             handle = current;
             granted = next;
             contacts = new LeaderContact(granted);
