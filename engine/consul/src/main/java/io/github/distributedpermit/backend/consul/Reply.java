@@ -49,7 +49,7 @@ record Reply(int status, long index, String body) {
     /** Whether Consul has refused the request before it executed anything. */
     boolean isRefusal() {
         String text = body.toLowerCase(Locale.ROOT);
-        return REFUSALS.getOrDefault(status, List.of()).stream().anyMatch(text::contains);
+        return !isPage() && REFUSALS.getOrDefault(status, List.of()).stream().anyMatch(text::contains);
     }
 
     /**
@@ -57,7 +57,12 @@ record Reply(int status, long index, String body) {
      * if anything fails; the texts are too many to be known.
      */
     boolean isForeign() {
-        return !isRefusal() && (status != FAILED || body.stripLeading().startsWith("<"));
+        return !isRefusal() && (status != FAILED || isPage());
+    }
+
+    /** Consul answers in JSON or plain text. The page of a proxy may contain the same words. */
+    private boolean isPage() {
+        return body.stripLeading().startsWith("<");
     }
 
     /**

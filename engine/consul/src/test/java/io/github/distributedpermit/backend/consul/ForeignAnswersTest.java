@@ -25,7 +25,7 @@ class ForeignAnswersTest {
 
     private static final Duration SOON = Duration.ofSeconds(30);
     private static final Duration TTL = Duration.ofSeconds(10);
-    private static final String PAGE = "<html>404 page not found / maintenance</html>";
+    private static final String PAGE = "<html>404 page not found / 403 permission denied / maintenance</html>";
 
     private final ConsulFront front = new ConsulFront(SharedConsul.get().address());
     private final Bench bench = new Bench(front.address(), SharedConsul.get().probe());
