@@ -258,7 +258,7 @@ final class KeyCommitter {
         if (refused.isDenied()) {
             return ended(new Commit.Denied<>(Membership.refused(refused)));
         }
-        if ((refused.isInvalidSession() && refused.names(session.id())) || (byFence && refused.names("exist"))) {
+        if ((refused.isInvalidSession() && refused.names(session.id())) || (byFence && refused.isMissingKey())) {
             // it may still exist: a new leader that has not replayed its whole log does not find it
             return membership
                     .confirmLoss(session)

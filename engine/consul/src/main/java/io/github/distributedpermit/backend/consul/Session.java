@@ -166,7 +166,7 @@ final class Session {
         return outcome instanceof Refused refused
                 && refused.operation() == 0
                 && refused.names(fenceKey())
-                && refused.names("exist");
+                && refused.isMissingKey();
     }
 
     /** The additional sessions as they are now. */

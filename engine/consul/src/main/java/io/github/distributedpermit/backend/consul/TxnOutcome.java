@@ -88,6 +88,11 @@ sealed interface TxnOutcome {
             return reason.contains("invalid session");
         }
 
+        /** A key that the transaction needs does not exist. The reason also quotes the key, which may contain a single word. */
+        boolean isMissingKey() {
+            return reason.contains("doesn't exist");
+        }
+
         /** Used with the name of a key or the id of a session, which Consul repeats in its reason. */
         boolean names(String text) {
             return reason.contains(text);

@@ -15,12 +15,18 @@ final class Bench implements AutoCloseable {
     /** No request takes so long, whatever the machine does; tests that wait for a time-out set another. */
     static final Duration REQUEST_TIMEOUT = Duration.ofSeconds(15);
 
-    private final String prefix = "bench-" + UUID.randomUUID();
+    private final String prefix;
     private final ConsulProbe probe;
     private final URI address;
     private final List<TestMember> members = new ArrayList<>();
 
     Bench(URI address, ConsulProbe probe) {
+        this(address, probe, "bench-");
+    }
+
+    /** @param beginning of the prefix */
+    Bench(URI address, ConsulProbe probe, String beginning) {
+        this.prefix = beginning + UUID.randomUUID();
         this.address = address;
         this.probe = probe;
     }

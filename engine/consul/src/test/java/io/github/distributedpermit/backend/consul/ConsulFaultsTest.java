@@ -62,6 +62,27 @@ class ConsulFaultsTest {
         }
     }
 
+    /** As by a delayed write, which had been given up. Consul quotes the key in its refusal, and so the prefix. */
+    @Test
+    void fenceThatWasRewrittenIsWrittenAgainWhateverThePrefixContains() {
+        ConsulProbe probe = SharedConsul.get().probe();
+        try (Bench bench = new Bench(SharedConsul.get().address(), probe, "coexist-")) {
+            TestMember a = bench.member(bench.settings(Optional.empty(), LONG_TTL));
+            a.queue("before", 1, 1);
+            String session = bench.sessions(a).get(0).id();
+            String fence = Session.fenceKey(bench.prefix(), session);
+            ConsulProbe.Key written = probe.keys(fence).get(0);
+
+            probe.put("kv/" + fence + "?acquire=" + session + "&flags=" + written.flags(), written.value() + " ");
+
+            assertThat(probe.keys(fence).get(0).modified()).isGreaterThan(written.modified());
+            await().atMost(SOON)
+                    .ignoreExceptions()
+                    .until(() -> a.ask("after", 1, 1, 1).get().permits() == 1);
+            assertThat(a.losses()).isZero();
+        }
+    }
+
     @Test
     void keysOfALostSessionLeaveNothingBehindThatIsGivenBackAgain() {
         ConsulProbe probe = SharedConsul.get().probe();
