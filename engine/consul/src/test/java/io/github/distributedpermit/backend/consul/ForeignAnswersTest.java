@@ -23,8 +23,8 @@ import org.junit.jupiter.params.provider.ValueSource;
 @Execution(ExecutionMode.CONCURRENT) // each has a front and a prefix of its own, and mostly waits for renewals
 class ForeignAnswersTest {
 
-    private static final Duration SOON = Duration.ofSeconds(30);
-    private static final Duration TTL = Duration.ofSeconds(10);
+    private static final Duration SOON = Duration.ofMinutes(1);
+    private static final Duration TTL = Duration.ofSeconds(15);
     private static final String PAGE = "<html>404 page not found / 403 permission denied / maintenance</html>";
 
     private final ConsulFront front = new ConsulFront(SharedConsul.get().address());
