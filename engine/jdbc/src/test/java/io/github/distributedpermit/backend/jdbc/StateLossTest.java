@@ -369,8 +369,12 @@ class StateLossTest {
     private void restore(Map<String, List<Object[]>> dump) throws SQLException {
         server.execute("DROP TABLE " + String.join(", ", TABLES) + " CASCADE");
         Database restored = new Database("postgresql", source);
-        try (Connection c = restored.source().getConnection()) {
+        try (Connection c = restored.source().getConnection();
+                Statement s = c.createStatement()) {
+            c.setAutoCommit(false); // what the member has written into the empty tables is gone as well
+            s.execute("LOCK TABLE " + String.join(", ", TABLES));
             for (Map.Entry<String, List<Object[]>> table : dump.entrySet()) {
+                s.execute("DELETE FROM " + table.getKey());
                 for (Object[] row : table.getValue()) {
                     String marks = "?" + ", ?".repeat(row.length - 1);
                     try (PreparedStatement p =
@@ -380,6 +384,7 @@ class StateLossTest {
                     }
                 }
             }
+            c.commit();
         }
     }
 }
