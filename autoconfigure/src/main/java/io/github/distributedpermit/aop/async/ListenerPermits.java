@@ -80,11 +80,11 @@ public final class ListenerPermits extends ListenerConsumer {
     private @Nullable Asked known(List<PermitRequest> requests) {
         Asked known = asked;
         asked = null;
-        if (known != null && !withoutOrder(known.requests).equals(withoutOrder(requests))) {
+        if (known != null && (known.isLost() || !withoutOrder(known.requests).equals(withoutOrder(requests)))) {
             known.giveUp();
             return null;
         }
-        return known != null && known.claim() && known.isHeld() ? known : null;
+        return known != null && known.claim() ? known : null;
     }
 
     /** Without head starts and weights, which say when permits come and not which ones, and may change with each delivery. */
@@ -127,16 +127,12 @@ public final class ListenerPermits extends ListenerConsumer {
             return decided.compareAndSet(false, true);
         }
 
-        /** Whether no permit was lost before its message came; else the others go back. */
-        boolean isHeld() {
+        /** Whether permits came, of which one is not held any more. */
+        boolean isLost() {
             CompletableFuture<PermitGroup> permits = acquisition.permits();
-            boolean lost = permits.isDone()
+            return permits.isDone()
                     && !permits.isCompletedExceptionally()
                     && !permits.join().isHeld();
-            if (lost) {
-                permits.join().close();
-            }
-            return !lost;
         }
 
         /** The permits go back, unless the message claims them soon after they are there. */

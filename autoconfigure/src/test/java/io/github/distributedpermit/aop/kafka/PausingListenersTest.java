@@ -355,15 +355,21 @@ class PausingListenersTest {
         assertThat(seen.recovered).isEmpty();
     }
 
+    /** A call in code that waits behind a message. */
+    private CompletableFuture<Permit> behindAMessage(ConfigurableApplicationContext only) {
+        send(1);
+        await().atMost(SOON).until(() -> waiting(only) == 1);
+        CompletableFuture<Permit> other = only.getBean(Permits.class).acquireAsync("work");
+        await().atMost(SOON).until(() -> waiting(only) == 2);
+        return other;
+    }
+
     @Test
     void messageWhoseHeadStartAndWeightChangeKeepsItsPermit() throws Exception {
         listener = "changing";
         ConfigurableApplicationContext only = instances(1);
         List<Permit> held = all(only);
-        send(1);
-        await().atMost(SOON).until(() -> waiting(only) == 1);
-        CompletableFuture<Permit> other = only.getBean(Permits.class).acquireAsync("work");
-        await().atMost(SOON).until(() -> waiting(only) == 2);
+        CompletableFuture<Permit> other = behindAMessage(only);
 
         held.remove(0).release();
 
@@ -444,10 +450,7 @@ class PausingListenersTest {
         seen.failures.put("message-0", 2);
         seen.taken.clear();
         List<Permit> held = all(only);
-        send(1);
-        await().atMost(SOON).until(() -> waiting(only) == 1);
-        CompletableFuture<Permit> other = only.getBean(Permits.class).acquireAsync("work");
-        await().atMost(SOON).until(() -> waiting(only) == 2);
+        CompletableFuture<Permit> other = behindAMessage(only);
 
         held.remove(0).release();
         held.add(other.get(SOON.toSeconds(), TimeUnit.SECONDS)); // after the batch has failed

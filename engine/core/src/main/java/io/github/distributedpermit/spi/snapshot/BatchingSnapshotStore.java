@@ -205,7 +205,7 @@ public final class BatchingSnapshotStore<S extends Snapshot> implements Snapshot
         return Objects.requireNonNull(events, "Not opened");
     }
 
-    /** Renews the session if that is due, or begins one. It must not throw: the executor would cancel the periodic task. */
+    /** Renews the session if that is due, or begins one. It must not throw before the close: the executor would cancel the periodic task. */
     private void keepAlive() {
         try {
             StoreSession current = session;
@@ -219,10 +219,10 @@ public final class BatchingSnapshotStore<S extends Snapshot> implements Snapshot
                 // Firewalls and servers may end a connection that nothing uses.
                 memberName(current.member());
             }
-            closeControl();
         } catch (RuntimeException | Error e) {
-            Mailbox.warn(LOG, "The renewal of the session failed and will be repeated", e);
+            Mailbox.log(LOG, System.Logger.Level.WARNING, "The renewal of the session failed and will be repeated", e);
         }
+        closeControl();
     }
 
     /** A call of the client that took longer than {@link #close} waits may have left a connection open. */

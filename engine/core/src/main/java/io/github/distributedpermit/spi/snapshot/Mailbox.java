@@ -15,7 +15,6 @@ import java.util.concurrent.atomic.AtomicInteger;
  */
 final class Mailbox implements Executor {
 
-    /** The log is called within a catch: a logger that fails, or has no stack left, must not end the loop. */
     private static final System.Logger LOG = System.getLogger(Mailbox.class.getName());
 
     private final Queue<Runnable> events = new ConcurrentLinkedQueue<>();
@@ -35,12 +34,12 @@ final class Mailbox implements Executor {
         } while (pending.decrementAndGet() > 0);
     }
 
-    /** For a catch behind which all has to go on. */
-    static void warn(System.Logger log, String what, Throwable reason) {
+    /** Logs within a catch behind which all has to go on: a logger that fails, or has no stack or heap left, must not end it. */
+    static void log(System.Logger log, System.Logger.Level level, String what, Throwable reason) {
         try {
-            log.log(System.Logger.Level.WARNING, what, reason);
+            log.log(level, what, reason);
         } catch (RuntimeException | Error withoutLog) {
-            // such as a full heap
+            // nothing is left to say it with
         }
     }
 
@@ -49,11 +48,7 @@ final class Mailbox implements Executor {
         try {
             event.run();
         } catch (RuntimeException | Error e) {
-            try {
-                LOG.log(System.Logger.Level.ERROR, "An event of a key failed. The key goes on with the next event", e);
-            } catch (RuntimeException | Error withoutLog) {
-                // such as a full stack
-            }
+            log(LOG, System.Logger.Level.ERROR, "An event of a key failed. The key goes on with the next event", e);
         }
     }
 }

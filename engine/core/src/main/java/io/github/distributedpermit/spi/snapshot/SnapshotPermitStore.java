@@ -235,7 +235,7 @@ public final class SnapshotPermitStore<S extends Snapshot> implements PermitStor
                 idleKeys.release();
             }
         } catch (RuntimeException | Error e) { // otherwise the scheduler would cancel the periodic task
-            Mailbox.warn(LOG, "The release of unused keys failed and will be repeated", e);
+            Mailbox.log(LOG, System.Logger.Level.WARNING, "The release of unused keys failed and will be repeated", e);
         }
     }
 

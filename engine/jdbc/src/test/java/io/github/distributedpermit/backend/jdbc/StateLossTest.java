@@ -200,13 +200,7 @@ class StateLossTest {
     @Test
     void promotedReplicaThatHasNotAppliedAll() throws InterruptedException {
         NamedPermits permits = joined();
-        server.stop();
-        Path copy = server.copy("standby");
-        server.start();
-        PostgreSqlServer standby = server.standby(copy);
-        opened.add(standby);
-        await().atMost(SOON)
-                .until(() -> standby.query("SELECT pg_is_in_recovery()").equals("t"));
+        PostgreSqlServer standby = standby();
         permits.acquire("export").release(); // over the connection after the restart
         awaitEmpty();
         standby.execute("SELECT pg_wal_replay_pause()");
@@ -220,10 +214,7 @@ class StateLossTest {
         newProcessGetsTheThirdPermitOnly(source, held);
     }
 
-    /** Only the connection that renews the session has broken. The one for claims leads to a server that nothing has stopped. */
-    @Test
-    void formerPrimaryThatStillAnswers() throws InterruptedException {
-        NamedPermits permits = joined();
+    private PostgreSqlServer standby() {
         server.stop();
         Path copy = server.copy("standby");
         server.start();
@@ -231,6 +222,14 @@ class StateLossTest {
         opened.add(standby);
         await().atMost(SOON)
                 .until(() -> standby.query("SELECT pg_is_in_recovery()").equals("t"));
+        return standby;
+    }
+
+    /** Only the connection that renews the session has broken. The one for claims leads to a server that nothing has stopped. */
+    @Test
+    void formerPrimaryThatStillAnswers() throws InterruptedException {
+        NamedPermits permits = joined();
+        PostgreSqlServer standby = standby();
         List<Permit> held = two(permits);
         String session = "FROM pg_stat_activity WHERE pid <> pg_backend_pid()"
                 + " AND query LIKE '%distributed_permit_member%' AND query NOT LIKE '%distributed_permit_key%'";

@@ -85,7 +85,7 @@ public class MemberMain {
     }
 
     /** So that the first calls are as good as all others: the store is connected and the classes are loaded. */
-    private static void warmUp(NamedPermits permits) throws InterruptedException {
+    public static void warmUp(NamedPermits permits) throws InterruptedException {
         String key = NAME + "-warm-" + ProcessHandle.current().pid();
         int well = 0;
         while (well < ROUNDS) {

@@ -1,6 +1,5 @@
 package io.github.distributedpermit.harness.tenants;
 
-import io.github.distributedpermit.PermitBackendException;
 import io.github.distributedpermit.PermitCatalog;
 import io.github.distributedpermit.Permits;
 import io.github.distributedpermit.harness.member.MemberMain;
@@ -24,20 +23,6 @@ public final class TenantMember {
 
     private TenantMember() {}
 
-    /** The first claim may take longer than the command time-out where many processes start at once. */
-    private static void connect(Permits permits) throws InterruptedException {
-        for (int attempt = 1; ; attempt++) {
-            try {
-                permits.named("all").acquire("all").release();
-                return;
-            } catch (PermitBackendException e) {
-                if (attempt == 10) {
-                    throw e;
-                }
-            }
-        }
-    }
-
     /**
      * Runs it.
      *
@@ -56,7 +41,7 @@ public final class TenantMember {
                 .run(all.subList(7, all.size()).toArray(String[]::new));
         TenantLoad load = new TenantLoad(context.getBean(Permits.class));
         LingerLoad lingering = new LingerLoad(context.getBean(Permits.class).named(LingerLoad.NAME));
-        connect(context.getBean(Permits.class));
+        MemberMain.warmUp(context.getBean(Permits.class).named("all"));
         System.out.println("ready");
         if (System.in.read() < 0) {
             return;
