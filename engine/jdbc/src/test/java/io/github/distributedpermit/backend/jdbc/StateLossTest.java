@@ -43,6 +43,7 @@ class StateLossTest {
     private static final Duration SESSION = Duration.ofSeconds(20);
 
     private static final String EPOCH = "SELECT epoch FROM distributed_permit_epoch";
+    private static final String RENEWALS = "SELECT max(renewals) FROM distributed_permit_member";
 
     private final JdbcSettings settings =
             JdbcSettings.of("loss", JdbcSettings.DEFAULT_TABLE_PREFIX, SESSION, Duration.ofSeconds(1));
@@ -90,6 +91,19 @@ class StateLossTest {
                         .isEmpty());
     }
 
+    /** Then only a synchronous commit brings those before it to the disk, such as the renewal of a session. */
+    private void stopWalWriter() {
+        server.signal(
+                "STOP",
+                Long.parseLong(server.query("SELECT pid FROM pg_stat_activity WHERE backend_type = 'walwriter'")));
+    }
+
+    /** The next renewal comes in seconds. */
+    private void awaitRenewal() {
+        String renewals = server.query(RENEWALS);
+        await().atMost(SOON).until(() -> !server.query(RENEWALS).equals(renewals));
+    }
+
     private static List<Permit> two(NamedPermits permits) throws InterruptedException {
         return List.of(permits.acquire("export"), permits.acquire("export"));
     }
@@ -118,6 +132,8 @@ class StateLossTest {
     void killedServerThatHasLostCommits() throws InterruptedException {
         NamedPermits permits = joined();
         String before = server.query(EPOCH);
+        stopWalWriter();
+        awaitRenewal();
         List<Permit> held = two(permits);
 
         server.kill();
@@ -132,6 +148,7 @@ class StateLossTest {
     @Test
     void killedServerThatHasLostAllOfAMemberThatHadJustBegun() throws InterruptedException {
         PGSimpleDataSource gone = server.source();
+        stopWalWriter();
         List<Permit> held = two(process(gone).permits("export", 3));
         gone.setPortNumbers(new int[] {FreePorts.some(1).get(0)}); // the process finds it never again, also not at once
         server.kill();
@@ -273,10 +290,9 @@ class StateLossTest {
         Path copy = server.copy("copy");
         server.start();
         String before = server.query(EPOCH);
-        String renewals = "SELECT max(renewals) FROM distributed_permit_member";
-        long old = Long.parseLong(server.query(renewals));
+        long old = Long.parseLong(server.query(RENEWALS));
         List<Permit> held = two(permits);
-        await().atMost(SOON).until(() -> Long.parseLong(server.query(renewals)) > old + 1);
+        await().atMost(SOON).until(() -> Long.parseLong(server.query(RENEWALS)) > old + 1);
 
         server.stop();
         server.restore(copy);
