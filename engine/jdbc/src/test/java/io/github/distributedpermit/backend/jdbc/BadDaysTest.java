@@ -33,7 +33,7 @@ class BadDaysTest {
     private static final Duration SOON = Duration.ofSeconds(60);
 
     private final JdbcSettings settings =
-            JdbcSettings.of("days", JdbcSettings.DEFAULT_TABLE_PREFIX, Duration.ofSeconds(6), Duration.ofSeconds(2));
+            JdbcSettings.of("days", JdbcSettings.DEFAULT_TABLE_PREFIX, Duration.ofSeconds(15), Duration.ofSeconds(5));
 
     /** A query time-out would end the statement only when the server goes on. */
     @Test

@@ -35,7 +35,7 @@ class BatchTest {
     private static final List<String> KEYS = List.of("c", "a", "b");
 
     private final JdbcSettings settings = JdbcSettings.of(
-            "batch-" + UUID.randomUUID(), JdbcSettings.DEFAULT_TABLE_PREFIX, SESSION, Duration.ofSeconds(2));
+            "batch-" + UUID.randomUUID(), JdbcSettings.DEFAULT_TABLE_PREFIX, SESSION, Duration.ofSeconds(5));
     private final String session = "member-" + settings.prefix() + "~1";
     /** Which of the next statements fails. */
     private int failing;

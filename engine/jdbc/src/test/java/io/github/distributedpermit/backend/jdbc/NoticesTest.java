@@ -25,7 +25,7 @@ import org.postgresql.ds.PGSimpleDataSource;
 /** How a waiting member receives that another one has served it, on a real PostgreSQL server. */
 class NoticesTest {
 
-    private static final Duration SOON = Duration.ofSeconds(30);
+    private static final Duration SOON = Duration.ofSeconds(60);
     private static final AtomicInteger COUNT = new AtomicInteger();
 
     private final PGSimpleDataSource database =
@@ -33,8 +33,8 @@ class NoticesTest {
     private final JdbcSettings settings = JdbcSettings.of(
             "notices-" + COUNT.incrementAndGet(),
             JdbcSettings.DEFAULT_TABLE_PREFIX,
-            Duration.ofSeconds(6),
-            Duration.ofSeconds(2));
+            Duration.ofSeconds(12),
+            Duration.ofSeconds(4));
 
     /** Counts how often keys are read. */
     private static final class Reads {

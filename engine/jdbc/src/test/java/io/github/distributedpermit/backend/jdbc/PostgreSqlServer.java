@@ -45,9 +45,7 @@ final class PostgreSqlServer implements AutoCloseable {
     }
 
     static PostgreSqlServer create(Map<String, String> environment) {
-        return create(
-                Path.of(query(PostgreSql.source(), "SELECT setting FROM pg_config WHERE name = 'BINDIR'")),
-                environment);
+        return create(PostgreSql.programs(), environment);
     }
 
     static PostgreSqlServer create(Path programs, Map<String, String> environment) {
@@ -154,7 +152,7 @@ final class PostgreSqlServer implements AutoCloseable {
         return query(source(), sql);
     }
 
-    private static String query(javax.sql.DataSource source, String sql) {
+    static String query(javax.sql.DataSource source, String sql) {
         try (Connection c = source.getConnection();
                 Statement s = c.createStatement();
                 ResultSet row = s.executeQuery(sql)) {

@@ -23,14 +23,14 @@ import org.junit.jupiter.params.provider.MethodSource;
 /** Rows of keys that no member uses any more. */
 class SweepTest {
 
-    private static final Duration SOON = Duration.ofSeconds(30);
+    private static final Duration SOON = Duration.ofSeconds(60);
     private static final int KEYS = 2 * Statements.ORPHANS + 1;
 
     private final JdbcSettings settings = new JdbcSettings(
             "sweep-" + UUID.randomUUID(),
             JdbcSettings.DEFAULT_TABLE_PREFIX,
-            Duration.ofSeconds(6),
-            Duration.ofSeconds(2),
+            Duration.ofSeconds(12),
+            Duration.ofSeconds(4),
             Duration.ofMillis(50));
     private final String session = settings.prefix() + "~1";
 
@@ -134,23 +134,24 @@ class SweepTest {
     void secondFailureInARowIsLogged() throws SQLException {
         Database database = PostgreSql.database();
         AtomicLong clock = new AtomicLong();
+        Duration length = Duration.ofMinutes(1); // longer than three attempts wait for the lock
         try (Connection observer = database.source().getConnection();
                 Connection other = database.source().getConnection();
                 JdbcClient client = client(database, clock);
                 Logged logged = new Logged(JdbcClient.class)) {
             unused(observer, 1);
-            client.begin(session, settings.session());
+            client.begin(session, length);
             other.setAutoCommit(false);
             Sql.update(other, "UPDATE distributed_permit_key SET touched = 1");
 
             for (int attempt = 1; attempt <= 3; attempt++) {
                 clock.addAndGet(Duration.ofMinutes(10).toNanos());
-                client.renew(session, settings.session(), settings.session());
+                client.renew(session, length, length);
                 assertThat(logged.texts()).hasSize(attempt == 1 ? 0 : 1);
             }
             other.rollback();
             clock.addAndGet(Duration.ofMinutes(10).toNanos());
-            client.renew(session, settings.session(), settings.session());
+            client.renew(session, length, length);
             assertThat(rows(observer)).isEmpty();
             client.end(session);
         }
