@@ -31,8 +31,7 @@ class ConsulClusterTest {
                 long killed = System.nanoTime();
 
                 patiently().until(() -> a.ask("led", 1, 0, 0).get().permits() == 0);
-                await().atMost(Duration.ofSeconds(20))
-                        .untilAsserted(() -> assertThat(b.grants()).isNotEmpty());
+                patiently().untilAsserted(() -> assertThat(b.grants()).isNotEmpty());
                 LOG.log(
                         System.Logger.Level.INFO,
                         "Service was back after {0} ms",

@@ -9,6 +9,7 @@ import io.github.distributedpermit.consulserver.SharedConsul;
 import io.github.distributedpermit.spi.Holding;
 import java.time.Duration;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -139,7 +140,8 @@ class DeletedKeysTest {
 
     @Test
     void claimForMoreThatReadsNothingBeforeItWritesNoticesTheLossAsWell() {
-        TestMember a = member(ConsulLayout.SLOTS);
+        // The look at permits that are held, which would notice it as well, comes after 30 s.
+        TestMember a = bench.member(bench.settings(Optional.empty(), Duration.ofSeconds(90)));
         a.queue("more", 3, 1);
         delete("more/slot_000");
 

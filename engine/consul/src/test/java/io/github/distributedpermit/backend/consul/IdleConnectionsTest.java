@@ -38,7 +38,7 @@ class IdleConnectionsTest {
 
     @Test
     void manyDroppedConnectionsCostOneTimeOutAndNoPermit() {
-        TestMember a = bench.member(bench.settings(ConsulLayout.SLOTS, Duration.ofSeconds(3)));
+        TestMember a = bench.member(bench.settings(ConsulLayout.SLOTS, Duration.ofSeconds(6)));
         a.queue("held", 1, 1);
         String session = bench.sessions(a).get(0).id();
         proxy.hold();

@@ -6,7 +6,6 @@ import io.github.distributedpermit.backend.consul.TxnOutcome.Refused;
 import io.github.distributedpermit.consulserver.ConsulProbe;
 import io.github.distributedpermit.consulserver.SharedConsul;
 import java.net.http.HttpClient;
-import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
@@ -30,7 +29,7 @@ class LateEvictionTest {
     @ParameterizedTest
     @EnumSource(ConsulLayout.class)
     void takesNoPermitsThatTheMemberHasGotSince(ConsulLayout layout) {
-        ConsulSettings settings = bench.settings(layout, Duration.ofSeconds(2));
+        ConsulSettings settings = bench.settings(layout, Bench.REQUEST_TIMEOUT);
         TestMember member = bench.member(settings);
         TestMember operator = bench.member(settings);
         operator.attempt(KEY + "-other", 1, 0);
@@ -57,6 +56,6 @@ class LateEvictionTest {
     }
 
     private static <T> T answer(CompletableFuture<T> future) {
-        return future.orTimeout(20, TimeUnit.SECONDS).join();
+        return future.orTimeout(60, TimeUnit.SECONDS).join();
     }
 }

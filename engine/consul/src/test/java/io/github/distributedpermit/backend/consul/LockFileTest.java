@@ -317,10 +317,10 @@ class LockFileTest {
     void liftedPauseWritesTheLimitOfTheCallsItServes() throws IOException {
         TestMember a = member();
         TestMember operator = member();
-        override(operator, OverrideLimit.of(0));
+        operator.override(KEY, OverrideLimit.of(0));
         assertThat(a.queue(KEY, 3, 2).permits()).isZero();
 
-        override(operator, OverrideLimit.empty());
+        operator.override(KEY, OverrideLimit.empty());
 
         await().untilAsserted(() -> assertThat(a.grants()).hasSize(1));
         assertThat(document().get("Limit").getAsInt()).isEqualTo(3);
@@ -331,24 +331,16 @@ class LockFileTest {
     @Test
     void overrideByAMemberThatWaitsKeepsTheLimitOfItsOwnCalls() {
         TestMember a = member();
-        override(a, OverrideLimit.of(0));
+        a.override(KEY, OverrideLimit.of(0));
         assertThat(a.queue(KEY, 3, 2).permits()).isZero();
 
-        override(a, OverrideLimit.empty());
+        a.override(KEY, OverrideLimit.empty());
 
         assertThat(a.queue(KEY, 3, 2).permits()).isEqualTo(2);
         assertThat(document().get("Limit").getAsInt()).isEqualTo(3);
         assertThat(bench.keys(KEY))
                 .filteredOn(key -> key.value().startsWith("{\"main\""))
                 .allSatisfy(key -> assertThat(key.value()).contains("\"limit\":3"));
-    }
-
-    private static void override(TestMember member, OverrideLimit limit) {
-        member.store()
-                .override(KEY, limit)
-                .toCompletableFuture()
-                .orTimeout(20, TimeUnit.SECONDS)
-                .join();
     }
 
     @Test

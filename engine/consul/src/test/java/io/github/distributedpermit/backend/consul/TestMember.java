@@ -1,10 +1,13 @@
 package io.github.distributedpermit.backend.consul;
 
+import static org.awaitility.Awaitility.await;
+
 import io.github.distributedpermit.spi.Claim;
 import io.github.distributedpermit.spi.Holding;
 import io.github.distributedpermit.spi.HoldingListener;
 import io.github.distributedpermit.spi.KeyState;
 import io.github.distributedpermit.spi.Member;
+import io.github.distributedpermit.spi.OverrideLimit;
 import io.github.distributedpermit.spi.PermitStore;
 import io.github.distributedpermit.spi.PermitStoreException;
 import java.time.Duration;
@@ -98,6 +101,11 @@ final class TestMember implements HoldingListener, AutoCloseable {
 
     KeyState inspect(String key) {
         return answerOf(store.inspect(key).toCompletableFuture());
+    }
+
+    /** Repeated, since a member that has no session yet waits for one only briefly. */
+    void override(String key, OverrideLimit limit) {
+        await().untilAsserted(() -> answerOf(store.override(key, limit).toCompletableFuture()));
     }
 
     /** The same call goes on waiting. */
