@@ -17,14 +17,14 @@ import org.junit.jupiter.api.Test;
 /** The client, and so the session, belongs to the application and outlives the store: what the store leaves there stays. */
 class CloseTest {
 
-    private static final Duration SESSION = Duration.ofSeconds(10);
+    private static final Duration SESSION = Servers.LONG_SESSION;
     private static final String ROOT = "/close";
     private static final String KEY = "export";
 
     /** The store closes after the transaction was planned, and before it is sent. */
     @Test
     void transactionSentAtTheMomentOfTheCloseLeavesNoNode() throws Exception {
-        try (TestingServer server = Servers.single();
+        try (TestingServer server = Servers.single(Servers.LONG_TICK_MILLIS);
                 CountingClient client = new CountingClient(server.getConnectString(), SESSION);
                 Observer observer = new Observer(server.getConnectString(), ROOT)) {
             PermitStore store = new ZooKeeperPermitBackend(

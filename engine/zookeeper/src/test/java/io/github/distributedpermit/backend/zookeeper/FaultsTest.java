@@ -168,10 +168,10 @@ class FaultsTest {
         long begin = System.nanoTime();
 
         assertThatExceptionOfType(PermitRejectedException.class)
-                .isThrownBy(() -> permits.acquire(PermitRequest.of(KEY).withTimeout(Duration.ofSeconds(2))));
+                .isThrownBy(() -> permits.acquire(PermitRequest.of(KEY).withTimeout(Duration.ofSeconds(8))));
 
         assertThat(Duration.ofNanos(System.nanoTime() - begin))
-                .isBetween(Duration.ofSeconds(2), Duration.ofSeconds(20));
+                .isBetween(Duration.ofSeconds(8), Duration.ofSeconds(40));
         permit.release();
     }
 
@@ -179,16 +179,19 @@ class FaultsTest {
     @Test
     void lostAnswerLeavesNoOrphan() throws Exception {
         frail.permits("other", 1).acquire("other").release();
-        wire.loseAnswers();
-        CompletableFuture<Permit> call = frail.permits(KEY, LIMIT).acquireAsync(PermitRequest.of(KEY));
         try (Observer observer = new Observer(server.getConnectString(), ROOT)) {
+            wire.loseAnswers();
+            CompletableFuture<Permit> call = frail.permits(KEY, LIMIT).acquireAsync(PermitRequest.of(KEY));
             patiently().until(() -> observer.look(KEY).used() == 1);
             wire.mend();
 
             Permit permit = call.orTimeout(30, TimeUnit.SECONDS).join();
 
-            assertThat(observer.memberNodes(KEY)).hasSize(1);
-            assertThat(observer.look(KEY).used()).isEqualTo(1);
+            // If the session was given up meanwhile, the first node goes a moment later.
+            patiently().untilAsserted(() -> {
+                assertThat(observer.memberNodes(KEY)).hasSize(1);
+                assertThat(observer.look(KEY).used()).isEqualTo(1);
+            });
             permit.release();
             patiently().until(() -> observer.look(KEY).used() == 0);
         }

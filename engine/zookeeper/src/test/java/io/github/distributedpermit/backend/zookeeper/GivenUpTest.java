@@ -89,8 +89,10 @@ class GivenUpTest {
 
         giveUp();
 
-        patiently().untilAsserted(() -> assertThat(observer.memberNodes(KEY)).isEmpty());
-        assertThat(observer.memberNodes("other")).isEmpty();
+        patiently().untilAsserted(() -> {
+            assertThat(observer.memberNodes(KEY)).isEmpty();
+            assertThat(observer.memberNodes("other")).isEmpty();
+        });
     }
 
     @Test

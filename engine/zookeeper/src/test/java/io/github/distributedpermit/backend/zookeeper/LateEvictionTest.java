@@ -26,14 +26,14 @@ class LateEvictionTest {
 
     private static final String ROOT = "/late";
     private static final String KEY = "late";
-    private static final Duration SESSION = Duration.ofSeconds(10);
+    private static final Duration SESSION = Servers.LONG_SESSION;
 
     private long sequence;
 
     @Test
     void takesNoPermitThatTheMemberHasGotSince() throws Exception {
         String id = UUID.randomUUID().toString();
-        try (TestingServer server = Servers.single();
+        try (TestingServer server = Servers.single(Servers.LONG_TICK_MILLIS);
                 Observer observer = new Observer(server.getConnectString(), ROOT);
                 CuratorFramework client = Clients.connect(server.getConnectString(), SESSION, false);
                 PermitStore store = new ZooKeeperPermitBackend(

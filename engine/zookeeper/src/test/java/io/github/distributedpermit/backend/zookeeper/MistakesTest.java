@@ -37,9 +37,9 @@ import org.junit.jupiter.api.Test;
 /** Mistakes that earlier attempts at this backend made, or were about to make; the contract has the others. */
 class MistakesTest {
 
-    private static final TestingServer SERVER = Servers.single();
-    private static final Duration SESSION = Duration.ofSeconds(10);
-    private static final Duration SHORT_SESSION = Duration.ofSeconds(3);
+    private static final TestingServer SERVER = Servers.single(Servers.LONG_TICK_MILLIS);
+    private static final Duration SESSION = Servers.LONG_SESSION;
+    private static final Duration SHORT_SESSION = Duration.ofSeconds(4);
     private static final String ROOT = "/mistakes";
 
     private long sequence;
