@@ -38,7 +38,7 @@ class ClaimPipelineErrorTest extends RedisTest {
             deep.join();
             String after = "after-" + i;
             // the error may have removed a command inside Lettuce; its time-out ends it
-            await().atMost(Duration.ofSeconds(20)).until(() -> isGranted(after));
+            await().atMost(Duration.ofSeconds(60)).until(() -> isGranted(after));
         }
 
         assertThat(claims).hasSizeGreaterThan(ROUNDS);

@@ -239,7 +239,7 @@ class ClaimPipelineTest extends RedisTest {
 
     @Test
     void commandThatIsNotWrittenInTimeFailsOnlyTheClaimItWasMadeFor() throws Exception {
-        TestMember b = member(withOwnThreads(Duration.ofSeconds(2)));
+        TestMember b = member(withOwnThreads(Duration.ofSeconds(5)));
         RedisFaultTest.awaitWorking(b);
 
         CompletableFuture<Holding> later = whileNothingIsWritten(() -> {

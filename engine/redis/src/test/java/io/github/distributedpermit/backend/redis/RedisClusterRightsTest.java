@@ -20,7 +20,10 @@ import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactor
 class RedisClusterRightsTest extends RedisTest {
 
     private static final RedisSettings SETTINGS = new RedisSettings(
-                    RedisSettings.DEFAULT_PREFIX, Duration.ofSeconds(30), Duration.ofMillis(100))
+                    RedisSettings.DEFAULT_PREFIX,
+                    Duration.ofSeconds(30),
+                    Duration.ofMillis(100),
+                    Duration.ofSeconds(20))
             .withGrace(Duration.ZERO);
 
     private static final String TOP_LEVEL = "toplevel";

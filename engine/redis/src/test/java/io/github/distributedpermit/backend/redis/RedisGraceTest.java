@@ -505,7 +505,7 @@ class RedisGraceTest extends RedisTest {
     @Test
     void memberOfFormat1IsRefusedOnlyDuringTheGrace() throws IOException {
         RedisEye eye = eye(server);
-        Duration brief = Duration.ofSeconds(2);
+        Duration brief = Duration.ofSeconds(8);
         long epoch = claim(a, key(), 1, 0, 0, brief).epoch();
         assertThat(oldClaim(eye, 1)).isEqualTo(1);
         long after = flush(epoch, brief);
@@ -514,7 +514,7 @@ class RedisGraceTest extends RedisTest {
         assertThatExceptionOfType(RedisCommandExecutionException.class)
                 .isThrownBy(() -> oldClaim(eye, 2))
                 .withMessageContaining("DPNEWER 2 2 1");
-        await().atMost(TestMember.PATIENCE)
+        await().atMost(Duration.ofSeconds(30))
                 .until(() -> !claim(a, key(), 1, 1, after, brief).others().grace());
         assertThat(oldClaim(eye, 3)).isEqualTo(1);
     }

@@ -36,8 +36,8 @@ class RedisKeyLayoutTest extends RedisTest {
         Set<Integer> slots = Arrays.stream(names.names()).map(SlotHash::getSlot).collect(Collectors.toSet());
         assertThat(slots).hasSize(1);
 
-        RedisSettings settings =
-                new RedisSettings(prefix, Duration.ofSeconds(30), Duration.ofSeconds(5)).withGrace(Duration.ZERO);
+        RedisSettings settings = new RedisSettings(prefix, Duration.ofSeconds(30), Duration.ofSeconds(5), PATIENCE)
+                .withGrace(Duration.ZERO);
         TestMember a = open(new TestMember(factory(server), settings));
         TestMember b = open(new TestMember(factory(server), settings));
         a.queue(text, 1, 1);
@@ -97,8 +97,8 @@ class RedisKeyLayoutTest extends RedisTest {
 
     @Test
     void idleKeysVanishByThemselves() {
-        RedisSettings settings =
-                new RedisSettings(key(), Duration.ofMillis(300), Duration.ofSeconds(5)).withGrace(Duration.ZERO);
+        RedisSettings settings = new RedisSettings(key(), Duration.ofMillis(300), Duration.ofSeconds(5), PATIENCE)
+                .withGrace(Duration.ZERO);
         TestMember a = open(new TestMember(factory(server), settings)).lease(Duration.ofSeconds(1));
         TestMember b = open(new TestMember(factory(server), settings)).lease(Duration.ofMillis(300));
         a.queue("returned", 1, 1);
@@ -117,8 +117,8 @@ class RedisKeyLayoutTest extends RedisTest {
     @Test
     void everyKeyInUseHasAnExpiryBeyondItsLease() {
         String prefix = key();
-        RedisSettings settings =
-                new RedisSettings(prefix, Duration.ofSeconds(30), Duration.ofSeconds(5)).withGrace(Duration.ZERO);
+        RedisSettings settings = new RedisSettings(prefix, Duration.ofSeconds(30), Duration.ofSeconds(5), PATIENCE)
+                .withGrace(Duration.ZERO);
         TestMember a = open(new TestMember(factory(server), settings)).lease(Duration.ofSeconds(60));
         TestMember b = open(new TestMember(factory(server), settings)).lease(Duration.ofSeconds(60));
         RedisEye eye = eye(server);

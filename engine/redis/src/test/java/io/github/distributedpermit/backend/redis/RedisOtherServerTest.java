@@ -23,7 +23,7 @@ class RedisOtherServerTest extends RedisTest {
 
     /** The regular check would also repair the subscription, so in these tests it is not due. Servers differ in their data. */
     private static final RedisSettings UNWATCHED =
-            new RedisSettings("permits", Duration.ofSeconds(30), Duration.ofHours(1)).withoutGrace();
+            new RedisSettings("permits", Duration.ofSeconds(30), Duration.ofHours(1), PATIENCE).withoutGrace();
 
     private final RedisServer master = RedisServer.started("--repl-diskless-sync-delay", "0");
     private final RedisServer replica = RedisServer.started(

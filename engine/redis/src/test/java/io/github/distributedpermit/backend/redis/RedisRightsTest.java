@@ -36,6 +36,8 @@ import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactor
 class RedisRightsTest extends RedisTest {
 
     private static final String PREFIX = RedisSettings.DEFAULT_PREFIX;
+    /** A command that takes longer fails, and no test repeats it. */
+    private static final Duration COMMAND_TIMEOUT = Duration.ofSeconds(20);
 
     /** The command without which only a warning is missing. */
     private static final String FOR_A_WARNING = "info";
@@ -66,11 +68,14 @@ class RedisRightsTest extends RedisTest {
         try (RedisMonitor monitor = new RedisMonitor(server)) {
             live(factory(server), monitor);
 
-            assertThat(monitor.commands(true)).isEqualTo(calledByScripts());
-            Set<String> used = new TreeSet<>(monitor.commands(true));
-            used.addAll(monitor.commands(false));
-            used.removeAll(CLIENTS_OWN);
-            assertThat(rule()).isEqualTo(ruleOf(used));
+            // The last lines of the monitor arrive later than the answers.
+            await().atMost(PATIENCE).untilAsserted(() -> {
+                assertThat(monitor.commands(true)).isEqualTo(calledByScripts());
+                Set<String> used = new TreeSet<>(monitor.commands(true));
+                used.addAll(monitor.commands(false));
+                used.removeAll(CLIENTS_OWN);
+                assertThat(rule()).isEqualTo(ruleOf(used));
+            });
         }
     }
 
@@ -97,8 +102,7 @@ class RedisRightsTest extends RedisTest {
     void withoutTheRightToAskForTheEpochThereIsAWarningAndNoGrace() throws IOException {
         permit(rule().replace("+info ", ""));
         try (Logged logged = new Logged(ServerCheck.class)) {
-            TestMember a =
-                    open(new TestMember(asUser(), RedisSettings.ofPrefix(PREFIX).withGrace(Duration.ZERO)));
+            TestMember a = memberOf(PREFIX);
             logged.awaitText("does not show when it loses state", "the right +info is missing");
 
             assertThat(a.queue(key(), 1, 1).permits()).isEqualTo(1);
@@ -186,7 +190,7 @@ class RedisRightsTest extends RedisTest {
     }
 
     private void live(LettuceConnectionFactory factory, RedisMonitor monitor, boolean grace) {
-        RedisSettings plain = new RedisSettings(PREFIX, Duration.ofSeconds(30), Duration.ofMillis(50));
+        RedisSettings plain = new RedisSettings(PREFIX, Duration.ofSeconds(30), Duration.ofMillis(50), COMMAND_TIMEOUT);
         RedisSettings settings = grace ? plain.withGrace(Duration.ZERO) : plain.withoutGrace();
         TestMember a = open(new TestMember(factory, settings));
         TestMember b = open(new TestMember(factory, settings));
@@ -269,7 +273,8 @@ class RedisRightsTest extends RedisTest {
     }
 
     private TestMember memberOf(String prefix) {
-        return open(new TestMember(asUser(), RedisSettings.ofPrefix(prefix).withGrace(Duration.ZERO)));
+        return open(new TestMember(
+                asUser(), RedisSettings.of(prefix, COMMAND_TIMEOUT).withGrace(Duration.ZERO)));
     }
 
     private Set<String> denials() {

@@ -60,7 +60,7 @@ class RedisStartTest extends RedisTest {
         RedisEye eye = eye(server);
         CountDownLatch late = proxy.holdNextAnswerWith("master_replid");
         LettuceClientConfiguration impatient = LettuceClientConfiguration.builder()
-                .commandTimeout(Duration.ofMillis(300))
+                .commandTimeout(Duration.ofSeconds(1))
                 .clientOptions(ClientOptions.builder()
                         .timeoutOptions(TimeoutOptions.enabled())
                         .build())

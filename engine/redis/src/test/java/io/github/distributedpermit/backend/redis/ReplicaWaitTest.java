@@ -8,6 +8,7 @@ import io.github.distributedpermit.spi.Claim;
 import io.github.distributedpermit.spi.Holding;
 import io.github.distributedpermit.spi.PermitStoreException;
 import io.github.distributedpermit.testsupport.RedisServer;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletionStage;
@@ -18,12 +19,20 @@ import org.springframework.data.redis.connection.lettuce.LettuceConnectionFactor
 /** Claims that count only when a real replica has confirmed them. */
 class ReplicaWaitTest extends RedisTest {
 
-    private static final RedisSettings PATIENT = TestMember.SETTINGS.withWaitForReplica();
+    /** 15 s for the replica. */
+    private static final RedisSettings PATIENT = settings(Duration.ofSeconds(60));
 
-    /** Of 500 ms for the replica. */
-    private static final RedisSettings IMPATIENT = TestMember.IMPATIENT.withWaitForReplica();
+    /** 2 s for the replica. */
+    private static final RedisSettings IMPATIENT =
+            settings(Duration.ofSeconds(8)).withoutGrace();
 
     private final RedisServer server = open(master());
+
+    private static RedisSettings settings(Duration commandTimeout) {
+        return new RedisSettings("permits", Duration.ofSeconds(30), Duration.ofMillis(100), commandTimeout)
+                .withGrace(Duration.ZERO)
+                .withWaitForReplica();
+    }
 
     static RedisServer master() {
         return RedisServer.started("--save", "", "--repl-diskless-sync", "yes", "--repl-diskless-sync-delay", "0");
@@ -84,7 +93,7 @@ class ReplicaWaitTest extends RedisTest {
         PermitStoreException failure = a.failure(a.next(key(), 1, 1, 1, true));
 
         assertThat(failure)
-                .hasMessage("No replica of Redis has confirmed the claim within 500 ms, as "
+                .hasMessage("No replica of Redis has confirmed the claim within 2000 ms, as "
                         + "distributed-permit.redis.wait-for-replica demands: it has none, or they lag");
         assertThat(failure.isPermanent()).isFalse();
         RedisServer replica = open(replicaOf(server));

@@ -31,7 +31,7 @@ class SentinelMasterTest extends RedisTest {
     private static final Duration FAIL_OVER = Duration.ofSeconds(90);
 
     /** After the promotion. Without the Sentinels it takes half a minute and more. */
-    private static final Duration SOON = Duration.ofSeconds(20);
+    private static final Duration SOON = Duration.ofSeconds(25);
 
     private final RedisSentinel sentinel = open(RedisSentinel.start(1));
     private final RedisServer promoted = sentinel.replicas().get(0);
@@ -139,6 +139,7 @@ class SentinelMasterTest extends RedisTest {
                 free.await();
             }
         }));
+        RedisFaultTest.awaitWorking(a);
         a.queue(key(), 1, 1);
         awaitReplicaKnown();
         blocks.set(true);

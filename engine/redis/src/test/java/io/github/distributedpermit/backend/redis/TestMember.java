@@ -25,7 +25,7 @@ final class TestMember implements AutoCloseable {
     static final RedisSettings WITHOUT_GRACE = SETTINGS.withoutGrace();
 
     /** For tests in which a server or a connection does not respond and the member has to find that out. */
-    static final RedisSettings IMPATIENT = settings(Duration.ofSeconds(2)).withoutGrace();
+    static final RedisSettings IMPATIENT = settings(Duration.ofSeconds(4)).withoutGrace();
 
     private final String id = UUID.randomUUID().toString();
     private final Recorder recorder;
