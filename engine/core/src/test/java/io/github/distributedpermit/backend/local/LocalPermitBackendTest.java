@@ -159,7 +159,7 @@ class LocalPermitBackendTest {
                 }));
             }
             for (Future<?> run : runs) {
-                run.get(60, TimeUnit.SECONDS);
+                run.get(300, TimeUnit.SECONDS);
             }
         } finally {
             threads.shutdownNow();

@@ -47,7 +47,7 @@ class ErrorsTest {
 
     private static final String KEY = Bench.KEY;
     private static final int LIMIT = 3;
-    private static final Duration PATIENCE = Duration.ofSeconds(10);
+    private static final Duration PATIENCE = Duration.ofSeconds(60);
 
     /** What fails, once, at its n-th use. */
     private enum Source {
@@ -168,7 +168,7 @@ class ErrorsTest {
         Thread deep = new Thread(null, () -> errors.set(callAtEveryDepth(call, step)), "deep", 256 * 1024);
         deep.setDaemon(true);
         deep.start();
-        deep.join(60_000);
+        deep.join(300_000);
         assertThat(deep.isAlive()).as("the thread with the full stack hangs").isFalse();
         assertThat(errors.get()).isPositive();
     }

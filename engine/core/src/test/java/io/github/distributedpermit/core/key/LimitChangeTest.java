@@ -568,7 +568,7 @@ class LimitChangeTest {
             public void named(PermitGauges gauges) {
                 Party own = Objects.requireNonNull(party.get());
                 CompletableFuture.runAsync(() -> own.engine.changeLimits(Map.of()))
-                        .orTimeout(5, TimeUnit.SECONDS)
+                        .orTimeout(30, TimeUnit.SECONDS)
                         .join();
                 seen.add("named " + gauges.name());
             }

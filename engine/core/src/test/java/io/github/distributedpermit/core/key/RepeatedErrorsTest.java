@@ -34,7 +34,7 @@ class RepeatedErrorsTest {
     }
 
     @Test
-    @Timeout(60)
+    @Timeout(300)
     void queueRecoversFromErrorsInARow() {
         for (int seed = 0; seed < SEEDS; seed++) {
             new World(seed).play();
