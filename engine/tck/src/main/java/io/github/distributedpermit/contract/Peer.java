@@ -23,7 +23,7 @@ import java.util.concurrent.TimeUnit;
 /** A member in a test. It waits for each answer, and keeps every notice. */
 final class Peer implements HoldingListener {
 
-    private static final int ATTEMPTS = 1_000;
+    private static final int ATTEMPTS = 5_000;
 
     private final String id = UUID.randomUUID().toString();
     private final List<String> notices = new CopyOnWriteArrayList<>();

@@ -13,7 +13,7 @@ final class RandomRun {
 
     private static final int MEMBERS = 4;
     private static final int TURNS = 1_500;
-    private static final int ROUNDS_TO_REST = 1_000;
+    private static final int ROUNDS_TO_REST = 5_000;
     private static final int ROUNDS_PER_CLAIM = 4; // in the others the answers arrive
     private static final int MOST_WAITERS = 4;
     private static final Duration FEW_CLAIMS = Duration.ofMillis(10);
