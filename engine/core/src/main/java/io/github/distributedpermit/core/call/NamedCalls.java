@@ -276,6 +276,7 @@ public final class NamedCalls implements NamedPermits {
             if (queue.enter(waiter)) {
                 return queue;
             }
+            check(request); // the settings may have changed
             // of two names, one may have got its new limit and the other not yet
             if (!queue.fits(permit) && !names.settled(() -> queue.fits(permit))) {
                 throw new IllegalArgumentException(

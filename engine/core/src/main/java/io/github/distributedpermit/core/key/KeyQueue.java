@@ -168,7 +168,7 @@ public final class KeyQueue extends KeyQueueEvents implements KeyQueueState.Call
 
     /**
      * A call arrives. {@code false} if it has to look up the queue again, because this one was retired or does not
-     * {@linkplain #fits fit}.
+     * {@linkplain #fits fit}, or since a change of settings has left the call without a limit.
      */
     public boolean enter(Waiter waiter) {
         boolean[] entered = new boolean[1];
@@ -176,8 +176,8 @@ public final class KeyQueue extends KeyQueueEvents implements KeyQueueState.Call
             if (retired || !fits(waiter.permit)) {
                 return;
             }
-            entered[0] = true;
             if (waiter.permit.policy().isUnlimited()) {
+                entered[0] = true;
                 state.serveUnlimited(waiter, now, effects); // it was limited when the call arrived
                 return;
             }
@@ -187,7 +187,14 @@ public final class KeyQueue extends KeyQueueEvents implements KeyQueueState.Call
                 leader = first;
             }
             follow(first);
-            state.enter(waiter, now, effects);
+            if (waiter.limit > PermitDefinition.MAX_LIMIT) {
+                // The settings have changed since the waiter was made. Later they may leave limits to the calls again.
+                waiter.limit = state.policy().limit();
+            }
+            entered[0] = waiter.limit <= PermitDefinition.MAX_LIMIT;
+            if (entered[0]) {
+                state.enter(waiter, now, effects);
+            }
         });
         if (cut != null) {
             // No other thread will check the queue soon, so the caller must not wait for what this event could not do.

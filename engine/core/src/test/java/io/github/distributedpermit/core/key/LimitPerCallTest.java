@@ -17,6 +17,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.IntStream;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
 /** Calls that state the limit of their key themselves. */
@@ -257,6 +258,47 @@ class LimitPerCallTest {
                 .isThrownBy(() -> limit(2).permits(3).build())
                 .withMessageContaining("limit 2 of a call for 3 permit(s)");
         assertThat(limit(5).build().and(limit(3).build()).limit()).isEqualTo(3);
+    }
+
+    @Test
+    void aCallWithoutALimitIsRefusedIfTheSettingsOfItsNameEndWhileItArrives() {
+        Party unlimited = arrivingDuring(PermitDefinition.UNLIMITED, null);
+        hold(3, 3);
+        assertThatIllegalArgumentException()
+                .isThrownBy(unlimited::acquire)
+                .withMessageContaining("has to state a limit");
+        bench.runMillis(5);
+        assertThat(bench.used()).isEqualTo(3);
+    }
+
+    @Test
+    void aCallWithoutALimitKeepsTheOneThatItFoundInTheQueue() {
+        Party changed = arrivingDuring(PermitDefinition.UNLIMITED, 3);
+        hold(3, 3);
+        Asked waiting = changed.acquire();
+        bench.runMillis(5);
+        changeLimit(changed, null);
+        bench.runMillis(5);
+        assertThat(waiting.isWaiting()).isTrue();
+        assertThat(changed.lastClaim().counts().limit()).isEqualTo(3);
+    }
+
+    /** A member for which settings give the limit instead of the calls, and change while each call is on its way to the queue. */
+    private Party arrivingDuring(int before, @Nullable Integer after) {
+        Party changing =
+                bench.member("c", Map.of(Bench.KEY, Bench.limit(before)), CoreSettings.DEFAULTS, Observers.NONE);
+        changing.engine.define(
+                PermitDefinition.named(Bench.KEY, "test").limit(PER_CALL).build());
+        changing.engine.describeCallersBy(method -> {
+            changeLimit(changing, after);
+            return null;
+        });
+        return changing;
+    }
+
+    private static void changeLimit(Party party, @Nullable Integer limit) {
+        party.engine.changeSettings(
+                PermitSettings.NONE, limit == null ? Map.of() : Map.of(Bench.KEY, Bench.limit(limit)));
     }
 
     @Test
