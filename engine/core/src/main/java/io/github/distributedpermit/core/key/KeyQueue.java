@@ -354,12 +354,18 @@ public final class KeyQueue extends KeyQueueEvents implements KeyQueueState.Call
         check();
     }
 
-    /** Stops renewals and repetitions, because the member leaves the store. No call waits any more. */
+    /**
+     * Stops renewals and repetitions, because the member leaves the store. No call waits any more. Those that hold permits lose
+     * them when their lease ends.
+     */
     public void abandon() {
         synchronized (this) {
             retired = true; // first, so that no error in the event lets them go on
         }
-        event((now, effects) -> retire(effects));
+        event((now, effects) -> {
+            state.plan.forgotten(); // a claim without an answer says nothing about the store any more
+            retire(effects);
+        });
     }
 
     @Override
@@ -475,6 +481,9 @@ public final class KeyQueue extends KeyQueueEvents implements KeyQueueState.Call
     void settle(long now, Effects effects) {
         if (retired) {
             host.retired(this); // again, in case an error came between the flag and this
+            if (state.ledger.inUse() > 0) {
+                timer.arm(state.validUntil(), now, effects);
+            }
             return;
         }
         state.settle(now, effects);
@@ -490,10 +499,15 @@ public final class KeyQueue extends KeyQueueEvents implements KeyQueueState.Call
         }
     }
 
-    /** Ends a queue that neither a call nor the store needs: the registry drops it, and its timer stops. */
+    /**
+     * Ends a queue that neither a call nor the store needs: the registry drops it, and its timer stops. After the member has left,
+     * calls may hold permits; then the timer goes on until these are lost.
+     */
     private void retire(Effects effects) {
         retired = true;
-        timer.stop(effects);
+        if (state.ledger.inUse() == 0) {
+            timer.stop(effects);
+        }
         host.retired(this);
         if (state.isClosing()) {
             effects.execute(host::progress);

@@ -12,6 +12,7 @@ import io.github.distributedpermit.core.key.Bench.Party;
 import java.time.Duration;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 
 /** How a process leaves. */
@@ -206,6 +207,20 @@ class ShutdownTest {
         bench.run(Duration.ofSeconds(3));
         assertThat(bench.used()).isZero();
         assertThat(a.engine.keys()).isZero();
+    }
+
+    @Test
+    void permitThatIsHeldWhenTheProcessLeavesIsLostWithItsLease() {
+        AtomicInteger losses = new AtomicInteger();
+        Permit permit = a.hold();
+        permit.onLoss(losses::incrementAndGet);
+        a.engine.close();
+        bench.run(Bench.LEASE.multipliedBy(9).dividedBy(10));
+        assertThat(permit.isHeld()).isTrue();
+        assertThat(losses).hasValue(0);
+        bench.run(Bench.LEASE.dividedBy(10));
+        assertThat(losses).hasValue(1);
+        assertThat(permit.release()).isFalse();
     }
 
     @Test
