@@ -50,12 +50,12 @@ final class LocalKeys {
 
     /** Makes a step of a key, which is created if need be, and notifies the members it serves. */
     Step step(String key, Operation operation) {
-        StackRoom.checkForClient(); // an error in the middle would leave the table half changed, which is the store
-        // itself
+        StackRoom.checkForClient();
         AtomicReference<Step> result = new AtomicReference<>();
         tables.compute(key, (k, known) -> {
             KeyTable table = known == null ? KeyTable.leased(tombstone) : known;
             long now = now();
+            table.undo();
             result.setPlain(operation.apply(table, now));
             if (table.isEmpty()) {
                 return null;
@@ -77,6 +77,7 @@ final class LocalKeys {
         AtomicReference<Optional<T>> result = new AtomicReference<>(Optional.empty());
         AtomicReference<Optional<Step>> step = new AtomicReference<>(Optional.empty());
         tables.computeIfPresent(key, (k, table) -> {
+            table.undo();
             step.setPlain(Optional.of(operation.apply(table, now())));
             result.setPlain(Optional.of(reader.apply(table)));
             return table.isEmpty() ? null : table;

@@ -221,6 +221,11 @@ public class KeyTable {
         }
     }
 
+    /** Takes back what an operation has changed that an error, such as a full heap, has cut short; else without effect. */
+    public void undo() {
+        records.undo();
+    }
+
     /** Expires what has lapsed and serves the queue. */
     public Step refresh(long now) {
         expire(now);

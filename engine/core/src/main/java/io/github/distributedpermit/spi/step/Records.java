@@ -95,6 +95,10 @@ final class Records {
     void put(PermitRecord next) {
         changed(next.member(), byMember.get(next.member()));
         byMember.put(next.member(), next);
+        enter(next);
+    }
+
+    private void enter(PermitRecord next) {
         used += next.permits();
         if (next.isQueued()) {
             queue.add(next);
@@ -126,6 +130,25 @@ final class Records {
                 (previous.isIdle() ? tombstones : leases).remove(previous);
             }
         }
+    }
+
+    /**
+     * Takes back all changes since the last {@link #drain}. The orders are made anew, because an error may have come between a change
+     * of the map and theirs. If an error ends this early, it can be repeated.
+     */
+    void undo() {
+        if (originals.isEmpty()) {
+            return;
+        }
+        originals.forEach((member, original) ->
+                original.ifPresentOrElse(before -> byMember.put(member, before), () -> byMember.remove(member)));
+        queue.clear();
+        queuedLimits.clear();
+        leases.clear();
+        tombstones.clear();
+        used = 0;
+        byMember.values().forEach(this::enter);
+        originals.clear();
     }
 
     int used() {

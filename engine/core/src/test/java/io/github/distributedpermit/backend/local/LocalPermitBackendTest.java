@@ -10,9 +10,11 @@ import io.github.distributedpermit.spi.Member;
 import io.github.distributedpermit.spi.OverrideLimit;
 import io.github.distributedpermit.spi.PermitStore;
 import io.github.distributedpermit.spi.PermitStoreException;
+import io.github.distributedpermit.spi.step.FullHeap;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -133,6 +135,37 @@ class LocalPermitBackendTest {
 
         assertThat(claim(a, KEY, 1, 0).permits()).isZero();
         assertThat(heard).hasValue(1);
+    }
+
+    @Test
+    void stepThatAnErrorCutsShortChangesNothing() {
+        PermitStore a = join("a");
+        PermitStore b = join("b");
+        PermitStore c = join("c");
+        claim(a, KEY, 2, 1);
+        claim(b, KEY, 2, 2); // gets one, and waits for the other
+        Claim returned = Claim.of(KEY, sequence.incrementAndGet(), Duration.ofMinutes(1))
+                .limit(2)
+                .wanted(0);
+
+        FullHeap.strike(Objects.requireNonNull(backend.keys.tables.get(KEY)));
+        assertThatThrownBy(() -> a.claim(returned)).isInstanceOf(OutOfMemoryError.class);
+        assertThat(claim(c, KEY, 2, 1).permits()).isZero();
+        assertThat(used(a)).isEqualTo(2);
+
+        a.claim(returned);
+        assertThat(used(a)).isEqualTo(2);
+        assertThat(claim(b, KEY, 2, 2).permits()).isEqualTo(2);
+        assertThat(claim(c, KEY, 2, 1).permits()).isZero();
+        claim(b, KEY, 2, 0);
+        claim(c, KEY, 2, 0);
+        nanos.addAndGet(TimeUnit.SECONDS.toNanos(31));
+        assertThat(used(a)).isZero();
+        assertThat(backend.keys.keys()).isEmpty();
+    }
+
+    private static int used(PermitStore store) {
+        return store.inspect(KEY).toCompletableFuture().join().used();
     }
 
     @Test
