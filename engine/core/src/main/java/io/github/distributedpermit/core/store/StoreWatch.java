@@ -125,7 +125,9 @@ public final class StoreWatch {
     public void checked(@Nullable Throwable failure, long sentAt, long now) {
         if (failure == null) {
             took(now - sentAt, now, Runnable::run);
-            endReport(now, Runnable::run);
+            if (now - sentAt <= commandTimeout) { // a later answer ends no outage that the next claim would begin again
+                endReport(now, Runnable::run);
+            }
         } else {
             report(PermitStoreException.causeOf(failure), sentAt, now, Runnable::run);
         }

@@ -41,9 +41,22 @@ class StoreWatchTest {
         assertThat(watch.isReported()).isTrue();
         assertThat(probes).isOne();
         assertThat(observed).containsExactly("silent");
-        checked(false, 3_500, 4_000);
+        checked(false, 4_000, 4_000);
         assertThat(watch.isReported()).isFalse();
         assertThat(observed).hasSize(2).last().asString().matches("answers after (39[89]\\d|4000)");
+    }
+
+    @Test
+    void healthCheckThatIsAnsweredTooLateIsNoEndOfAnOutage() {
+        checked(true, 0, 10);
+        checked(true, 500, 1_200);
+        checked(false, 1_300, 1_500);
+        assertThat(watch.isReported()).isTrue();
+        checked(true, 1_600, 3_000);
+        assertThat(observed).containsExactly("silent");
+        checked(false, 3_050, 3_050);
+        assertThat(watch.isReported()).isFalse();
+        assertThat(observed).hasSize(2).last().asString().matches("answers after 30[45]\\d");
     }
 
     @Test
