@@ -11,6 +11,7 @@ import io.github.distributedpermit.spi.KeyState;
 import io.github.distributedpermit.spi.Member;
 import io.github.distributedpermit.spi.OverrideLimit;
 import io.github.distributedpermit.spi.PermitStore;
+import io.github.distributedpermit.spi.PermitStoreException;
 import java.util.List;
 import java.util.Map;
 import java.util.UUID;
@@ -19,6 +20,7 @@ import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Supplier;
 
 /** A member in a test. It waits for each answer, and keeps every notice. */
 final class Peer implements HoldingListener {
@@ -156,15 +158,15 @@ final class Peer implements HoldingListener {
     }
 
     void override(String key, OverrideLimit limit) {
-        answer(store.override(key, limit));
+        change(() -> store.override(key, limit));
     }
 
     void lift(String key, OverrideLimit ended) {
-        answer(store.lift(key, ended));
+        change(() -> store.lift(key, ended));
     }
 
     void liftOverride(String key) {
-        answer(store.override(key, OverrideLimit.empty()));
+        change(() -> store.override(key, OverrideLimit.empty()));
     }
 
     /** Waits until it has been notified of exactly these keys since it joined, in any order. */
@@ -183,6 +185,14 @@ final class Peer implements HoldingListener {
         if (fixture.noticesArrive()) {
             Harness.patiently().untilAsserted(() -> assertThat(notices).contains(key));
         }
+    }
+
+    /** Repeats what failed for the moment: a member that has just joined may have no session yet. */
+    private static void change(Supplier<CompletionStage<Void>> change) {
+        Harness.patiently()
+                .ignoreExceptionsMatching(
+                        e -> e.getCause() instanceof PermitStoreException failure && !failure.isPermanent())
+                .untilAsserted(() -> answer(change.get()));
     }
 
     private static <T> T answer(CompletionStage<T> stage) {
