@@ -72,11 +72,12 @@ record BackendChoice(
                             .formatted(
                                     jedisOnly()
                                             ? addLettuce()
-                                            : "Add the dependency %s (Redis), %s (Consul) or %s (ZooKeeper)"
+                                            : "Add the dependency %s (Redis), %s (Consul), %s (ZooKeeper) or %s (the application's database)"
                                                     .formatted(
                                                             Backend.REDIS.dependency(),
                                                             Backend.CONSUL.dependency(),
-                                                            Backend.ZOOKEEPER.dependency()),
+                                                            Backend.ZOOKEEPER.dependency(),
+                                                            Backend.JDBC.dependency()),
                                     Backend.JDBC.isPresent(classLoader)
                                             ? ", or set distributed-permit.backend=jdbc for the application's database"
                                             : ""));

@@ -2,6 +2,7 @@ package io.github.distributedpermit.autoconfigure;
 
 import io.github.distributedpermit.autoconfigure.PermitPropertyScan.Found;
 import java.util.HashSet;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.regex.Pattern;
@@ -18,6 +19,14 @@ final class SettingsWarnings {
     private static final Log log = LogFactory.getLog(SettingsWarnings.class);
 
     private static final Pattern BELOW_A_SECOND = Pattern.compile("0*[1-9]\\d{0,2}");
+
+    private static final Map<String, String> CONNECTIONS = Map.of(
+            "distributed-permit.redis.",
+            "spring.data.redis.*",
+            "distributed-permit.consul.",
+            "spring.cloud.consul.*",
+            "distributed-permit.jdbc.",
+            "spring.datasource.*");
 
     private final KnownSettings known = new KnownSettings();
     private final ConfigurableEnvironment environment;
@@ -61,9 +70,19 @@ final class SettingsWarnings {
                     .formatted(
                             each.name(),
                             nearest.map(name -> "; did you mean " + name + "?")
-                                    .orElse(". Correct its name, or remove it"),
+                                    .orElseGet(() -> ". Correct its name, or remove it" + connection(each)),
                             each.permit() == null ? "" : ". Permits have " + String.join(", ", known.ofPermit())));
         }
+    }
+
+    /** Where the connection to a store is set, which many look for below the name of this library. */
+    private static String connection(Found each) {
+        String name = each.name().toString();
+        return CONNECTIONS.entrySet().stream()
+                .filter(store -> name.startsWith(store.getKey()))
+                .map(store -> ". The connection is that of " + store.getValue())
+                .findFirst()
+                .orElse("");
     }
 
     private void warn(String message) {

@@ -36,7 +36,7 @@ public final class PermitGrpcErrors implements GrpcExceptionHandler {
         if (thrown instanceof PermitBackendException) {
             return answer(
                     Code.UNAVAILABLE,
-                    "The store of permits does not answer",
+                    "The store of permits grants none at the moment",
                     STORE_RETRY_SECONDS,
                     ErrorInfo.newBuilder().setReason("STORE_FAILED"));
         }

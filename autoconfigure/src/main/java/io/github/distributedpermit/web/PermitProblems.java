@@ -134,7 +134,10 @@ public final class PermitProblems {
         }
         return ours instanceof PermitInterruptedException
                 ? problem(HttpStatus.SERVICE_UNAVAILABLE, "interrupted", "The wait for a permit was interrupted")
-                : problem(HttpStatus.SERVICE_UNAVAILABLE, "store-failed", "The store of permits does not answer");
+                : problem(
+                        HttpStatus.SERVICE_UNAVAILABLE,
+                        "store-failed",
+                        "The store of permits grants none at the moment");
     }
 
     /** When a client may try again. */

@@ -213,6 +213,13 @@ class MistypedSettingsTest {
     }
 
     @Test
+    void connectionIsSaidToBeSetElsewhere(CapturedOutput output) {
+        local().withPropertyValues("distributed-permit.redis.host=localhost")
+                .run(context -> assertThat(output)
+                        .contains("'distributed-permit.redis.host' has no effect", "that of spring.data.redis.*"));
+    }
+
+    @Test
     void settingsThatExistAreNotWarnedAbout(CapturedOutput output) {
         Map<String, String> all = new LinkedHashMap<>();
         new KnownSettings().general().forEach(name -> all.put("distributed-permit." + name, ""));

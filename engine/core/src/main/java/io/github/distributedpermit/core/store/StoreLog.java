@@ -27,7 +27,7 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Logs what operators have to know: that the store stops or resumes answering, that calls run without it (once for each permit name and
+ * Logs what operators have to know: that the store stops or resumes answering, that it refuses claims, that calls run without it (once for each permit name and
  * outage), that it may have lost state, once for all keys, and when all of them get new permits again, lost permits, with at most one line
  * each ten seconds, and members that are not alive any more. Also counts the lost permits. Thread-safe.
  */
@@ -44,6 +44,9 @@ public final class StoreLog {
     /** The most keys with members that are not alive any more, each with a line of its own in ten seconds. */
     private static final int MOST_EXPIRIES = 10;
 
+    /** Between two lines about the same refusal, in nanoseconds. */
+    private static final long REFUSAL_INTERVAL = TimeUnit.MINUTES.toNanos(10);
+
     /** Between two looks whether a grace has ended that lasts longer than the lease of this instance, in nanoseconds. */
     private static final long GRACE_CHECK = TimeUnit.SECONDS.toNanos(1);
 
@@ -58,6 +61,11 @@ public final class StoreLog {
     private volatile @Nullable Grace grace;
 
     private final Throttle expiries = new Throttle(MOST_EXPIRIES);
+    private final Throttle refusals = new Throttle(1);
+    /** The reason of the last line about a refusal, and when it may be logged again. Guarded by {@link #refusals}. */
+    private String refusal = "";
+
+    private long refusalAgain;
     private final Map<String, Bypass> bypasses = new ConcurrentHashMap<>();
 
     /**
@@ -88,6 +96,24 @@ public final class StoreLog {
     void answers(long nanos) {
         observers.accept(each -> each.storeAnswers(Duration.ofNanos(nanos)));
         LOG.log(Level.INFO, "The store of permits {0} answers again after {1} ms.", store, millis(nanos));
+    }
+
+    /** A claim was refused for a reason that only people can mend. */
+    void refuses(PermitStoreException cause, long now) {
+        String reason = problem(cause);
+        synchronized (refusals) {
+            if ((reason.equals(refusal) && now < refusalAgain) || refusals.pass(1, now) < 0) {
+                return;
+            }
+            refusal = reason;
+            refusalAgain = now + REFUSAL_INTERVAL;
+        }
+        LOG.log(
+                Level.WARNING,
+                "The store of permits {0} answers, and grants none: {1}. Calls fail until that is mended, unless onStoreFailure lets"
+                        + " them run.",
+                store,
+                reason);
     }
 
     /** The store answers slowly: after so many nanoseconds on average. */

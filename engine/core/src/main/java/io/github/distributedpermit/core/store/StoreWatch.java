@@ -112,6 +112,9 @@ public final class StoreWatch {
     public boolean failed(@Nullable Throwable cause, long sentAt, long now, Executor unlocked) {
         if (cause instanceof PermitStoreException answer && answer.isAnswer()) {
             answered(now, unlocked);
+            if (answer.isPermanent()) {
+                unlocked.execute(() -> log.refuses(answer, now));
+            }
             return false;
         }
         outage.failed(cause, sentAt, now);

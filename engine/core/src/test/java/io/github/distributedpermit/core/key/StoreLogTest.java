@@ -1,5 +1,6 @@
 package io.github.distributedpermit.core.key;
 
+import static java.util.concurrent.TimeUnit.SECONDS;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.github.distributedpermit.Permit;
@@ -11,9 +12,12 @@ import io.github.distributedpermit.core.key.Bench.Asked;
 import io.github.distributedpermit.core.key.Bench.Party;
 import io.github.distributedpermit.core.member.CoreEnvironment;
 import io.github.distributedpermit.core.member.Observers;
+import io.github.distributedpermit.core.store.StoreLog;
+import io.github.distributedpermit.core.store.StoreWatch;
 import io.github.distributedpermit.spi.Caller;
 import io.github.distributedpermit.spi.Expired;
 import io.github.distributedpermit.spi.Member;
+import io.github.distributedpermit.spi.PermitStoreException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -85,6 +89,20 @@ class StoreLogTest {
         assertThat(lines).hasSize(2);
         assertThat(lines.get(1)).startsWith("INFO").containsPattern("answers again after (59|6\\d)\\d\\d ms");
         assertThat(a.engine.status().isAnswering()).isTrue();
+    }
+
+    @Test
+    void refusalIsLoggedOnceInTenMinutes() {
+        StoreWatch watch = new StoreWatch(SECONDS.toNanos(2), new StoreLog("redis", "", each -> {}), () -> {});
+        PermitStoreException refusal = PermitStoreException.permanent("no permissions to run the 'eval' command", null);
+        for (int seconds = 0; seconds < 601; seconds += 100) {
+            long now = SECONDS.toNanos(seconds);
+            watch.failed(refusal, now, now, Runnable::run);
+            watch.failed(PermitStoreException.ofKey("too large"), now, now, Runnable::run);
+        }
+        assertThat(lines)
+                .hasSize(2)
+                .allMatch(line -> line.startsWith("WARN") && line.contains("grants none: no permissions to run"));
     }
 
     @Test
