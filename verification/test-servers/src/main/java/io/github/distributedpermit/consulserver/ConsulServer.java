@@ -222,7 +222,7 @@ public final class ConsulServer implements AutoCloseable {
         }
         running.destroyForcibly();
         try {
-            if (!running.waitFor(10, TimeUnit.SECONDS)) {
+            if (!running.waitFor(60, TimeUnit.SECONDS)) {
                 throw new IllegalStateException("Consul does not end");
             }
         } catch (InterruptedException e) {

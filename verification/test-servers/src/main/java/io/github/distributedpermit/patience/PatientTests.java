@@ -12,7 +12,7 @@ import org.junit.platform.launcher.LauncherSessionListener;
  */
 public final class PatientTests implements LauncherSessionListener {
 
-    private static final Duration PATIENCE = Duration.ofSeconds(30);
+    private static final Duration PATIENCE = Duration.ofSeconds(60);
 
     @Override
     public void launcherSessionOpened(LauncherSession session) {

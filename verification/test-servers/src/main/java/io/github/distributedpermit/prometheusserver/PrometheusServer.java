@@ -30,7 +30,7 @@ public final class PrometheusServer implements AutoCloseable {
     private static final Duration PATIENCE = Duration.ofSeconds(60);
     private static final HttpClient CLIENT = HttpClient.newBuilder()
             .version(HttpClient.Version.HTTP_1_1)
-            .connectTimeout(Duration.ofSeconds(2))
+            .connectTimeout(Duration.ofSeconds(20))
             .build();
 
     private final int port = FreePorts.some(1).get(0);
@@ -115,7 +115,7 @@ public final class PrometheusServer implements AutoCloseable {
 
     private JsonObject get(String path) {
         HttpRequest request = HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + port + "/api/v1/" + path))
-                .timeout(Duration.ofSeconds(10))
+                .timeout(Duration.ofSeconds(60))
                 .build();
         try {
             String body = CLIENT.send(request, BodyHandlers.ofString()).body();
@@ -136,7 +136,7 @@ public final class PrometheusServer implements AutoCloseable {
     public void close() {
         process.destroyForcibly();
         try {
-            if (!process.waitFor(10, TimeUnit.SECONDS)) {
+            if (!process.waitFor(60, TimeUnit.SECONDS)) {
                 throw new IllegalStateException("Prometheus does not end");
             }
         } catch (InterruptedException e) {

@@ -39,7 +39,7 @@ public final class Logged extends Handler implements AutoCloseable {
     }
 
     public void awaitText(String... parts) {
-        await().atMost(Duration.ofSeconds(20))
+        await().atMost(Duration.ofSeconds(60))
                 .until(() ->
                         texts.stream().anyMatch(text -> List.of(parts).stream().allMatch(text::contains)));
     }
