@@ -35,7 +35,7 @@ class SmokeTest {
 
     @Test
     void ourLocalBackendKeepsTheLimitUnderTheObserver() throws Exception {
-        Workload work = Workload.of(8, 3, Duration.ofMillis(1), Duration.ofMillis(300));
+        Workload work = Workload.of(8, 3, Duration.ofMillis(1), Duration.ofSeconds(3));
         Board board = Board.open(folder.resolve("board"), 1, work.seats(), 1000);
         try (Contender ours = Cast.make(Cast.LOCAL, Stores.none())) {
             SliceStats stats = new LocalSlice(Cast.LOCAL, ours, work, board, true).run(0);

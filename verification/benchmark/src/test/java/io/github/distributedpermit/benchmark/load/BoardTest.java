@@ -13,7 +13,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 class BoardTest {
 
-    private static final Workload WORK = Workload.of(6, 2, Duration.ofMillis(1), Duration.ofSeconds(1));
+    private static final Workload WORK = Workload.of(6, 2, Duration.ofMillis(1), Duration.ofSeconds(3));
 
     @TempDir
     Path folder;
@@ -101,7 +101,7 @@ class BoardTest {
             @Override
             public void leave(Object pass) throws Exception {
                 inside.countDown();
-                assertThat(inside.await(20, TimeUnit.SECONDS)).isTrue();
+                assertThat(inside.await(60, TimeUnit.SECONDS)).isTrue();
                 gate.leave(pass);
             }
         };
