@@ -7,6 +7,7 @@ import io.github.distributedpermit.Permit;
 import io.github.distributedpermit.PermitRejectedException;
 import io.github.distributedpermit.Permits;
 import io.zonky.test.db.postgres.embedded.EmbeddedPostgres;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.ExecutorService;
@@ -28,7 +29,7 @@ class TwoInstancesTest {
 
     @BeforeAll
     static void start() throws Exception {
-        server = EmbeddedPostgres.start();
+        server = EmbeddedPostgres.builder().setPGStartupWait(Duration.ofMinutes(1)).start();
         one = instance();
         other = instance();
     }

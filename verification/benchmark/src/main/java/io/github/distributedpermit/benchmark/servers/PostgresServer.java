@@ -10,6 +10,7 @@ import java.sql.DriverManager;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
+import java.time.Duration;
 import java.util.List;
 
 /**
@@ -37,6 +38,7 @@ public final class PostgresServer implements AutoCloseable {
     /** Starts it on a free port. */
     public static PostgresServer start() throws IOException, SQLException {
         EmbeddedPostgres server = EmbeddedPostgres.builder()
+                .setPGStartupWait(Duration.ofMinutes(1))
                 .setServerConfig("fsync", "on")
                 .setServerConfig("synchronous_commit", "on")
                 .setServerConfig("shared_preload_libraries", "pg_stat_statements")

@@ -10,6 +10,7 @@ import java.sql.DriverManager;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
@@ -71,6 +72,7 @@ public final class PostgresStore implements Store {
     /** A server that keeps what it confirms, as one in production does. */
     private static EmbeddedPostgres started(Path data, int port) throws IOException {
         EmbeddedPostgres.Builder builder = EmbeddedPostgres.builder()
+                .setPGStartupWait(Duration.ofMinutes(1))
                 .setDataDirectory(data)
                 .setCleanDataDirectory(false)
                 .setServerConfig("fsync", "on")
