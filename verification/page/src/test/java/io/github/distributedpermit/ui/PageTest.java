@@ -24,7 +24,7 @@ import org.springframework.context.support.GenericApplicationContext;
  */
 abstract class PageTest {
 
-    static final Duration PATIENCE = Duration.ofSeconds(30);
+    static final Duration PATIENCE = Duration.ofSeconds(90);
     private static final Path IMAGES = Path.of("..", "..", "docs", "images");
 
     @SuppressWarnings("NullAway.Init")

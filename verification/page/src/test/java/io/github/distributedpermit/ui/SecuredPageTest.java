@@ -31,7 +31,7 @@ class SecuredPageTest {
 
     private static final String PERMIT = "/actuator/permits/report-export";
     private static final String LIMIT = "{\"key\": \"report-export\", \"limit\": 0}";
-    private static final Duration PATIENCE = Duration.ofSeconds(30);
+    private static final Duration PATIENCE = Duration.ofSeconds(90);
 
     private final HttpClient client = HttpClient.newHttpClient();
 
