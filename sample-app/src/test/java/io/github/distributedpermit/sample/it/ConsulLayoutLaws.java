@@ -26,8 +26,8 @@ abstract class ConsulLayoutLaws {
     private static final int HOLD_MILLIS = 300;
     private static final Duration TTL = Duration.ofSeconds(10);
 
-    /** Consul ends a session after twice its TTL at most; the next re-check and the call itself take the rest. */
-    private static final Duration RECOVERY = TTL.multipliedBy(2).plusSeconds(8);
+    /** Consul ends a session after twice its TTL at most; the next re-check, the call itself and a busy machine take the rest. */
+    private static final Duration RECOVERY = TTL.multipliedBy(2).plusSeconds(20);
 
     private final String layout;
     private @Nullable Fleet fleet;

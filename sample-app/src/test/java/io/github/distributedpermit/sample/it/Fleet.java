@@ -62,12 +62,12 @@ final class Fleet implements AutoCloseable {
      * returns travel behind their calls; a permit that is really lost stays lost, as the tests' leases are long.
      */
     static void awaitDrained(SampleInstance... instances) {
-        await().atMost(LONG).untilAsserted(() -> assertDrains(List.of(instances)));
+        await().atMost(LONG.multipliedBy(3)).untilAsserted(() -> assertDrains(List.of(instances)));
     }
 
     private static void assertDrains(List<SampleInstance> instances) {
         List<CompletableFuture<Answer>> tries = IntStream.range(0, LIMIT)
-                .mapToObj(i -> instances.get(i % instances.size()).exportNow(i, "2s"))
+                .mapToObj(i -> instances.get(i % instances.size()).exportNow(i, "5s"))
                 .toList();
         await().atMost(LONG)
                 .until(() ->

@@ -38,7 +38,7 @@ class LocalBackendIT {
 
     @Test
     void callThatWaitedInVainIsToldSo() {
-        List<CompletableFuture<Answer>> running = Fleet.exportAt(instance, LIMIT, "10s");
+        List<CompletableFuture<Answer>> running = Fleet.exportAt(instance, LIMIT, "20s");
         await().atMost(LONG).until(() -> instance.gauge("holders") == LIMIT);
 
         Answer refused = instance.export(LIMIT, "0s").join();

@@ -22,7 +22,7 @@ record Recovery(Instant killedAt, List<Instant> startedAt) {
     private static final Duration NOISE = Duration.ofSeconds(8);
 
     /** A busy machine may delay one of several calls for longer. */
-    private static final Duration NOISE_OF_ALL = Duration.ofSeconds(20);
+    private static final Duration NOISE_OF_ALL = Duration.ofSeconds(40);
 
     static Recovery of(SampleInstance doomed, SampleInstance other) {
         List<CompletableFuture<Answer>> lost = Fleet.exportAt(doomed, LIMIT, "60s");

@@ -27,7 +27,7 @@ class SharedLimitIT {
 
     @Test
     void fortyCallsOverTwoInstancesNeverRunMoreThanTheLimitAtOnce() {
-        List<CompletableFuture<Answer>> calls = fleet.export(CALLS, "900ms");
+        List<CompletableFuture<Answer>> calls = fleet.export(CALLS, "1500ms");
 
         for (SampleInstance instance : List.of(fleet.first(), fleet.second())) {
             await().atMost(LONG).until(() -> instance.gauge("waiters") > 0);

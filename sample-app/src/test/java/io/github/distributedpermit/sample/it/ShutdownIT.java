@@ -20,7 +20,7 @@ class ShutdownIT {
         try (Fleet fleet = Fleet.start("shutdown", "--sample.embedded-redis.port=" + Fleet.freePort(), LEASE)) {
             SampleInstance leaving = fleet.first();
             SampleInstance staying = fleet.second();
-            List<CompletableFuture<Answer>> running = Fleet.exportAt(leaving, LIMIT, "14s");
+            List<CompletableFuture<Answer>> running = Fleet.exportAt(leaving, LIMIT, "22s");
             await().atMost(LONG).until(() -> leaving.gauge("holders") == LIMIT);
             List<CompletableFuture<Answer>> waiting = Fleet.exportAt(leaving, 2, "200ms");
             await().atMost(LONG).until(() -> leaving.gauge("waiters") == 2);

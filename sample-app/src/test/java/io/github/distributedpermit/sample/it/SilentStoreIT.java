@@ -16,13 +16,15 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** Ten threads for requests, forty clients that want permits all the time, and a store that accepts and never answers. */
+/** Ten threads for requests, a hundred clients that want permits all the time, and a store that accepts and never answers. */
 class SilentStoreIT {
 
     private static final Duration STORE_TIMEOUT = Duration.ofSeconds(4);
-    private static final Duration NOISE = Duration.ofSeconds(10);
-    private static final int CLIENTS = 40;
-    private static final Executor LATER = CompletableFuture.delayedExecutor(50, TimeUnit.MILLISECONDS);
+    /** Less than 40 s, for which a request would wait if the clients before it kept the ten threads for a store time-out each. */
+    private static final Duration NOISE = Duration.ofSeconds(25);
+
+    private static final int CLIENTS = 100;
+    private static final Executor LATER = CompletableFuture.delayedExecutor(200, TimeUnit.MILLISECONDS);
 
     private final AtomicBoolean over = new AtomicBoolean();
     private final ConcurrentLinkedQueue<Integer> statuses = new ConcurrentLinkedQueue<>();
@@ -70,7 +72,7 @@ class SilentStoreIT {
                 .satisfies(answer -> assertThat(answer.status()).isEqualTo(503));
     }
 
-    /** Asks again soon after it is answered; forty clients that never pause would use up the processors of the instance. */
+    /** Asks again soon after it is answered; a hundred clients that never pause would use up the processors of the instance. */
     private CompletableFuture<Void> client(SampleInstance instance) {
         return instance.export(7, "1ms")
                 .thenAccept(answer -> statuses.add(answer.status()))

@@ -51,6 +51,7 @@ class StoreOutageIT {
     static void stopFleet() {
         if (fleet != null) {
             fleet.close();
+            fleet = null; // a repeated test starts another one
         }
     }
 
@@ -61,7 +62,7 @@ class StoreOutageIT {
     @Test
     void restartWithItsDataBreaksNoLimitAndLosesNoPermit() throws IOException {
         Fleet fleet = fleet();
-        List<CompletableFuture<Answer>> running = Fleet.exportAt(fleet.first(), LIMIT, "32s");
+        List<CompletableFuture<Answer>> running = Fleet.exportAt(fleet.first(), LIMIT, "42s");
         List<CompletableFuture<Answer>> waiting = awaitWaiters(fleet);
 
         redis.stop();
@@ -76,7 +77,7 @@ class StoreOutageIT {
     @Test
     void restartWithoutDataLosesNoPermitOnceRunningCallsHaveEnded() throws IOException {
         Fleet fleet = fleet();
-        List<CompletableFuture<Answer>> running = Fleet.exportAt(fleet.first(), LIMIT, "14s");
+        List<CompletableFuture<Answer>> running = Fleet.exportAt(fleet.first(), LIMIT, "22s");
         List<CompletableFuture<Answer>> waiting = awaitWaiters(fleet);
 
         redis.stop();

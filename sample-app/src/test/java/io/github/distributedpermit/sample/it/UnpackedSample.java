@@ -6,6 +6,7 @@ import java.io.UncheckedIOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The packaged application, unpacked by its own tools, with an archive of its classes: what Spring Boot documents for quick
@@ -18,6 +19,8 @@ final class UnpackedSample {
 
     private final List<String> options;
 
+    private static @Nullable UnpackedSample prepared;
+
     private UnpackedSample() {
         unpack();
         ClassArchive archive = new ClassArchive(DIRECTORY.resolve("classes.jsa"));
@@ -29,7 +32,7 @@ final class UnpackedSample {
 
     /** Options of a JVM that runs it. */
     static List<String> options() {
-        return Holder.PREPARED.options;
+        return prepared().options;
     }
 
     /** Options of a JVM that runs the application as it was packaged. */
@@ -80,7 +83,13 @@ final class UnpackedSample {
         }
     }
 
-    private static final class Holder {
-        private static final UnpackedSample PREPARED = new UnpackedSample();
+    /** A failure does not spoil the class: the next test tries again. */
+    private static synchronized UnpackedSample prepared() {
+        UnpackedSample known = prepared;
+        if (known == null) {
+            known = new UnpackedSample();
+            prepared = known;
+        }
+        return known;
     }
 }
