@@ -9,6 +9,7 @@ import io.github.distributedpermit.harness.scenario.Run;
 import io.github.distributedpermit.harness.scenario.Scenarios;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.regex.Pattern;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
@@ -18,6 +19,7 @@ class ShortFormTest {
     private static final Path FOLDER = Path.of("target", "harness");
     private static final int CAPACITY = 1_000_000;
     private static final long SEED = 1;
+    private static final Pattern FREE_FOR_A_WHILE = Pattern.compile("for \\d{1,4} ms from \\d+ on a permit was free");
 
     @Test
     void killedHoldersPermitIsBackWithinTheLease() throws Exception {
@@ -51,10 +53,14 @@ class ShortFormTest {
         assertThat(result.violations()).anyMatch(violation -> violation.contains("valid holders"));
     }
 
-    /** Waits that ended late are a matter of the long form: other builds may have this machine. */
+    /**
+     * Waits that ended late, and permits that were free for less than ten seconds, are a matter of the long form: other builds may have
+     * this machine. At the end of each run all permits have to be there in any case.
+     */
     private static List<String> wrong(Result result) {
         return result.violations().stream()
                 .filter(violation -> !violation.contains(" ms too late: "))
+                .filter(violation -> !FREE_FOR_A_WHILE.matcher(violation).find())
                 .toList();
     }
 }

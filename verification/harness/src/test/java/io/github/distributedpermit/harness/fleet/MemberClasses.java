@@ -15,6 +15,7 @@ import java.util.jar.JarOutputStream;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import java.util.zip.ZipEntry;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Where members have their classes from: the class path of the harness, with jars in the place of its directories, and an
@@ -23,6 +24,8 @@ import java.util.zip.ZipEntry;
 public final class MemberClasses {
 
     private static final int CAPACITY = 1_000;
+
+    private static @Nullable MemberClasses prepared;
 
     private final List<String> options;
 
@@ -57,7 +60,7 @@ public final class MemberClasses {
      */
     public static List<String> options(List<Path> patches) {
         if (patches.isEmpty()) {
-            return Holder.PREPARED.options;
+            return prepared().options;
         }
         return List.of(
                 "-cp",
@@ -112,7 +115,13 @@ public final class MemberClasses {
         }
     }
 
-    private static final class Holder {
-        private static final MemberClasses PREPARED = new MemberClasses();
+    /** A failure does not spoil the class: the next member tries again. */
+    private static synchronized MemberClasses prepared() {
+        MemberClasses known = prepared;
+        if (known == null) {
+            known = new MemberClasses();
+            prepared = known;
+        }
+        return known;
     }
 }

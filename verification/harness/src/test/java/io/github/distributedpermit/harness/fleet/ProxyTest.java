@@ -18,7 +18,7 @@ import org.junit.jupiter.api.Test;
 /** Against a server that sends back what it receives. */
 class ProxyTest {
 
-    private static final int PATIENCE = 10_000;
+    private static final int PATIENCE = 30_000;
     private static final int SILENCE = 200;
 
     private ServerSocket server;

@@ -20,9 +20,9 @@ final class ProcessFaults {
 
     private ProcessFaults() {}
 
-    /** {@code kill -9} of a process that holds. */
+    /** {@code kill -9} of a process that holds: by the call that was aimed at or, on a slow machine, by a later one. */
     static boolean killHolder(Stage stage, Store store) throws Exception {
-        return kill(stage, stage.aim(Call::isInside), Call::isInside);
+        return kill(stage, stage.aim(Call::isInside), target -> stage.anyCall(target.member(), Call::isInside));
     }
 
     /**
@@ -31,7 +31,7 @@ final class ProcessFaults {
      * this very moment: what its call before gave back travels behind that call, and would end with the process.
      */
     static boolean killWaiter(Stage stage, Store store) throws Exception {
-        return kill(stage, stage.aim(ProcessFaults::hasBegunToWait), Call::isWaiting);
+        return kill(stage, stage.aim(ProcessFaults::hasBegunToWait), target -> stage.isStill(target, Call::isWaiting));
     }
 
     private static boolean hasBegunToWait(Call call) {
@@ -39,9 +39,9 @@ final class ProcessFaults {
         return call.isWaiting() && waited > RETURNED && waited < JUST;
     }
 
-    private static boolean kill(Stage stage, Target target, Predicate<Call> at) throws Exception {
+    private static boolean kill(Stage stage, Target target, Predicate<Target> struck) throws Exception {
         stage.circumstances().died(target.member().number(), target.member().kill());
-        boolean hit = stage.isStill(target, at);
+        boolean hit = struck.test(target);
         stage.awaitOthers(target.member());
         stage.replace(target.member());
         return hit;

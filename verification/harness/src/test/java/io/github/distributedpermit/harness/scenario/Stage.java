@@ -93,8 +93,12 @@ public final class Stage {
 
     /** Whether any call of any member matches right now. */
     boolean someone(Predicate<Call> is) {
-        return crew.loaded().stream()
-                .anyMatch(member -> log().latest(member.number()).stream().anyMatch(is));
+        return crew.loaded().stream().anyMatch(member -> anyCall(member, is));
+    }
+
+    /** Whether any call of this member matches, which may be dead. */
+    boolean anyCall(MemberProcess member, Predicate<Call> is) {
+        return log().latest(member.number()).stream().anyMatch(is);
     }
 
     /** Waits until every member has got permits that were asked for after now. */
