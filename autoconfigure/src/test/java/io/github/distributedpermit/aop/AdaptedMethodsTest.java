@@ -35,7 +35,7 @@ import reactor.core.publisher.Sinks;
 /** Reactive types of other libraries, by Spring's adapters. */
 class AdaptedMethodsTest {
 
-    private static final Duration SOON = Duration.ofSeconds(10);
+    private static final Duration SOON = Duration.ofSeconds(30);
     private static final ReactiveAdapterRegistry ADAPTERS = ReactiveAdapterRegistry.getSharedInstance();
 
     private final ApplicationContextRunner runner = local().withBean(Service.class);

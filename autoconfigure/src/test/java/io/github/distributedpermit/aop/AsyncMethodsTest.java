@@ -59,7 +59,7 @@ class AsyncMethodsTest {
             assertThat(service.threads()).singleElement().asString().startsWith("boots-");
             assertThat(isFree(context, "async")).isFalse();
             work.complete("done");
-            assertThat(result.get(10, TimeUnit.SECONDS)).isEqualTo("done");
+            assertThat(result.get(30, TimeUnit.SECONDS)).isEqualTo("done");
             await().until(() -> isFree(context, "async"));
         });
     }
@@ -74,7 +74,7 @@ class AsyncMethodsTest {
             work.completeExceptionally(new IllegalStateException("of the work"));
             await().until(() -> isFree(context, "async"));
             assertThatExceptionOfType(ExecutionException.class)
-                    .isThrownBy(() -> service.future(work).get(10, TimeUnit.SECONDS))
+                    .isThrownBy(() -> service.future(work).get(30, TimeUnit.SECONDS))
                     .withStackTraceContaining("of the work");
             await().until(() -> isFree(context, "async"));
         });
@@ -100,12 +100,12 @@ class AsyncMethodsTest {
             Service service = context.getBean(Service.class);
             try (Permit taken = context.getBean(Permits.class).acquire("async")) {
                 assertThatExceptionOfType(ExecutionException.class)
-                        .isThrownBy(() -> service.rejected().get(10, TimeUnit.SECONDS))
+                        .isThrownBy(() -> service.rejected().get(30, TimeUnit.SECONDS))
                         .withCauseInstanceOf(PermitRejectedException.class);
-                assertThat(service.answered("x").get(10, TimeUnit.SECONDS)).isEqualTo("instead of x");
+                assertThat(service.answered("x").get(30, TimeUnit.SECONDS)).isEqualTo("instead of x");
                 assertThat(taken.isHeld()).isTrue();
             }
-            assertThat(service.answered("x").get(10, TimeUnit.SECONDS)).isEqualTo("x");
+            assertThat(service.answered("x").get(30, TimeUnit.SECONDS)).isEqualTo("x");
             await().until(() -> isFree(context, "async"));
         });
     }

@@ -30,7 +30,7 @@ import reactor.core.publisher.Mono;
 
 class FallbackTest {
 
-    private static final Duration SOON = Duration.ofSeconds(10);
+    private static final Duration SOON = Duration.ofSeconds(30);
 
     @Test
     void fallbackAnswersRejectedCallsWithTheirArguments() {
@@ -93,7 +93,7 @@ class FallbackTest {
             Elsewhere bean = context.getBean(Elsewhere.class);
             try (Permit taken = context.getBean(Permits.class).acquire("elsewhere")) {
                 assertThat(bean.plain("a")).isEqualTo("other a");
-                assertThat(bean.future("b").get(10, TimeUnit.SECONDS)).isEqualTo("other b LIMIT_REACHED");
+                assertThat(bean.future("b").get(30, TimeUnit.SECONDS)).isEqualTo("other b LIMIT_REACHED");
                 assertThat(bean.mono("c").block(SOON)).isEqualTo("other c");
                 assertThat(bean.flux("d").collectList().block(SOON)).containsExactly("other", "d");
                 assertThat(bean.callable("e").call()).isEqualTo("other e");
@@ -146,7 +146,7 @@ class FallbackTest {
                     new PermitBackendException("store is down", new IllegalStateException());
             assertThat(bean.plain("a")).isEqualTo("a: store is down");
             assertThat(bean.mono("b").block(SOON)).isEqualTo("b: store is down");
-            assertThat(bean.future("c").get(10, TimeUnit.SECONDS)).isEqualTo("c: store is down");
+            assertThat(bean.future("c").get(30, TimeUnit.SECONDS)).isEqualTo("c: store is down");
             assertThatExceptionOfType(PermitBackendException.class).isThrownBy(() -> bean.onlyRejections("d"));
             context.getBean(RecordingPermits.class).failure =
                     new PermitRejectedException("n", "k", Reason.TIMED_OUT, "too late");

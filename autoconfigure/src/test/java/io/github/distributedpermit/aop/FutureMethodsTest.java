@@ -68,8 +68,8 @@ class FutureMethodsTest {
             awaitHeld(context);
             CompletableFuture<Boolean> free = result.thenApply(value -> isFree(context, "one"));
             work.complete("done");
-            assertThat(result.get(10, TimeUnit.SECONDS)).isEqualTo("done");
-            assertThat(free.get(10, TimeUnit.SECONDS)).isTrue();
+            assertThat(result.get(30, TimeUnit.SECONDS)).isEqualTo("done");
+            assertThat(free.get(30, TimeUnit.SECONDS)).isTrue();
         });
     }
 
@@ -226,7 +226,7 @@ class FutureMethodsTest {
                 assertThat(result).isNotDone();
                 assertThat(taken.isHeld()).isTrue();
             }
-            assertThat(result.get(10, TimeUnit.SECONDS)).isEqualTo("caller");
+            assertThat(result.get(30, TimeUnit.SECONDS)).isEqualTo("caller");
             assertThat(service.threads()).singleElement().asString().startsWith("boots-");
             assertThat(isFree(context, "one")).isTrue();
         });
@@ -250,7 +250,7 @@ class FutureMethodsTest {
                 CompletableFuture<String> next = service.call(() -> CompletableFuture.completedFuture("next"));
                 ending.accept(left);
                 taken.release();
-                assertThat(next.get(10, TimeUnit.SECONDS)).isEqualTo("next");
+                assertThat(next.get(30, TimeUnit.SECONDS)).isEqualTo("next");
             }
             assertThat(service.threads()).hasSize(1);
             assertThat(isFree(context, "one")).isTrue();
@@ -265,7 +265,7 @@ class FutureMethodsTest {
                 assertThatExceptionOfType(CompletionException.class)
                         .isThrownBy(() -> service.impatient(() -> work).join())
                         .withCauseInstanceOf(PermitRejectedException.class);
-                assertThat(service.answered(() -> work).toCompletableFuture().get(10, TimeUnit.SECONDS))
+                assertThat(service.answered(() -> work).toCompletableFuture().get(30, TimeUnit.SECONDS))
                         .isEqualTo("fallback LIMIT_REACHED");
                 assertThat(taken.isHeld()).isTrue();
             }
@@ -297,7 +297,7 @@ class FutureMethodsTest {
             awaitHeld(context);
             assertThat(result.isDone()).isFalse();
             task.run();
-            assertThat(result.get(10, TimeUnit.SECONDS)).isEqualTo("done");
+            assertThat(result.get(30, TimeUnit.SECONDS)).isEqualTo("done");
             assertThat(isFree(context, "one")).isTrue();
 
             FutureTask<String> cancelled = new FutureTask<>(() -> "never");
@@ -320,7 +320,7 @@ class FutureMethodsTest {
             awaitHeld(context);
             task.run();
             assertThatExceptionOfType(ExecutionException.class)
-                    .isThrownBy(() -> result.get(10, TimeUnit.SECONDS))
+                    .isThrownBy(() -> result.get(30, TimeUnit.SECONDS))
                     .withMessageContaining("of the task");
             assertThat(isFree(context, "one")).isTrue();
         });
@@ -341,7 +341,7 @@ class FutureMethodsTest {
             };
             Future<String> result = context.getBean(Service.class).plain(() -> broken);
             assertThatExceptionOfType(ExecutionException.class)
-                    .isThrownBy(() -> result.get(10, TimeUnit.SECONDS))
+                    .isThrownBy(() -> result.get(30, TimeUnit.SECONDS))
                     .withMessageContaining("of the future");
             assertThat(isFree(context, "one")).isTrue();
         });
@@ -350,7 +350,7 @@ class FutureMethodsTest {
     @Test
     void nullInsteadOfAFutureEndsTheCall() {
         run(context -> {
-            assertThat(context.getBean(Service.class).call(() -> null).get(10, TimeUnit.SECONDS))
+            assertThat(context.getBean(Service.class).call(() -> null).get(30, TimeUnit.SECONDS))
                     .isNull();
             assertThat(isFree(context, "one")).isTrue();
         });
@@ -379,7 +379,7 @@ class FutureMethodsTest {
             assertThat(taken.isHeld()).isTrue();
         }
         assertThatExceptionOfType(CompletionException.class)
-                .isThrownBy(() -> waiting.orTimeout(10, TimeUnit.SECONDS).join())
+                .isThrownBy(() -> waiting.orTimeout(30, TimeUnit.SECONDS).join())
                 .withMessageContaining("of the decorator");
         await().until(() -> isFree(context, "one"));
     }
@@ -394,7 +394,7 @@ class FutureMethodsTest {
             call.whenComplete((value, failure) -> taken.release());
         });
         assertThatExceptionOfType(CompletionException.class)
-                .isThrownBy(() -> waiting.get(0).orTimeout(10, TimeUnit.SECONDS).join())
+                .isThrownBy(() -> waiting.get(0).orTimeout(30, TimeUnit.SECONDS).join())
                 .withCauseInstanceOf(PermitRejectedException.class);
     }
 

@@ -38,7 +38,7 @@ class PermitAdviceTest {
     @AfterEach
     void stop() throws InterruptedException {
         executor.shutdownNow();
-        assertThat(executor.awaitTermination(10, TimeUnit.SECONDS)).isTrue();
+        assertThat(executor.awaitTermination(30, TimeUnit.SECONDS)).isTrue();
     }
 
     @Test
@@ -206,7 +206,7 @@ class PermitAdviceTest {
                 service.keyed(forged, inside, leave);
                 return null;
             });
-            assertThat(inside.await(10, TimeUnit.SECONDS)).isTrue();
+            assertThat(inside.await(30, TimeUnit.SECONDS)).isTrue();
             assertThat(interrupted(() -> {
                         service.keyed(forged, inside, leave);
                         return null;
@@ -217,7 +217,7 @@ class PermitAdviceTest {
                             .doesNotContain("\n")
                             .hasSizeLessThan(300));
             leave.countDown();
-            holder.get(10, TimeUnit.SECONDS);
+            holder.get(30, TimeUnit.SECONDS);
         });
     }
 
@@ -233,7 +233,7 @@ class PermitAdviceTest {
                     return Thread.interrupted();
                 }
             });
-            assertThat(call.get(10, TimeUnit.SECONDS)).isTrue();
+            assertThat(call.get(30, TimeUnit.SECONDS)).isTrue();
             assertFree(permits, "one");
         });
     }
@@ -254,12 +254,12 @@ class PermitAdviceTest {
             thread.complete(Thread.currentThread());
             return call.call();
         });
-        Thread caller = thread.get(10, TimeUnit.SECONDS);
+        Thread caller = thread.get(30, TimeUnit.SECONDS);
         await().until(() ->
                 caller.getState() == Thread.State.WAITING || caller.getState() == Thread.State.TIMED_WAITING);
         caller.interrupt();
         try {
-            running.get(10, TimeUnit.SECONDS);
+            running.get(30, TimeUnit.SECONDS);
             throw new AssertionError("The call went through");
         } catch (ExecutionException e) {
             return java.util.Objects.requireNonNull(e.getCause());

@@ -38,7 +38,7 @@ import reactor.util.context.Context;
 /** Methods that return a Mono or a Flux hold a permit for each subscription until complete, error or cancel. */
 class ReactiveMethodsTest {
 
-    private static final Duration SOON = Duration.ofSeconds(10);
+    private static final Duration SOON = Duration.ofSeconds(30);
     private static final ThreadLocal<@Nullable String> TENANT = new ThreadLocal<>();
 
     private final ApplicationContextRunner runner = local().withBean(Service.class)
@@ -216,7 +216,7 @@ class ReactiveMethodsTest {
             left.dispose();
             leftToo.dispose();
             taken.release();
-            assertThat(next.orTimeout(10, TimeUnit.SECONDS).join()).isEqualTo("next");
+            assertThat(next.orTimeout(30, TimeUnit.SECONDS).join()).isEqualTo("next");
             assertThat(service.calls()).hasValue(1);
             assertThat(isFree(context, "one")).isTrue();
         });
@@ -277,8 +277,8 @@ class ReactiveMethodsTest {
                         .contextWrite(Context.of("tenant", "of-reactor", "user", "me"))
                         .toFuture();
                 taken.release();
-                assertThat(byThread.get(10, TimeUnit.SECONDS)).isEqualTo("of-thread/unknown");
-                assertThat(byReactor.get(10, TimeUnit.SECONDS)).isEqualTo("of-reactor/me");
+                assertThat(byThread.get(30, TimeUnit.SECONDS)).isEqualTo("of-thread/unknown");
+                assertThat(byReactor.get(30, TimeUnit.SECONDS)).isEqualTo("of-reactor/me");
             });
         } finally {
             ContextRegistry.getInstance().removeThreadLocalAccessor("tenant");

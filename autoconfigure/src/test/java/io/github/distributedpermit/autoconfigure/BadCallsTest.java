@@ -123,7 +123,7 @@ class BadCallsTest {
 
     /** With a lease that does not end between two statements of a test. */
     private static void whileHeld(Calls calls) {
-        with("4s", calls);
+        with("15s", calls);
     }
 
     private static void with(String lease, Calls calls) {

@@ -35,8 +35,8 @@ class DatabaseTransactionsTest {
     private static final int POOL = 10;
     private static final int CALLERS = 100;
     private static final int CALLS = 3;
-    private static final Duration LEASE = Duration.ofSeconds(6);
-    private static final Duration PATIENCE = Duration.ofSeconds(60);
+    private static final Duration LEASE = Duration.ofSeconds(12);
+    private static final Duration PATIENCE = Duration.ofSeconds(150);
 
     private final TestDatabase database = new TestDatabase();
     private final AtomicInteger inside = new AtomicInteger();
@@ -49,11 +49,11 @@ class DatabaseTransactionsTest {
         ApplicationContextRunner instance = new ApplicationContextRunner()
                 .withConfiguration(AutoConfigurations.of(
                         DataSourceAutoConfiguration.class, DistributedPermitAutoConfiguration.class))
-                .withInitializer(CommandTimeout.ofMillis(1_500))
+                .withInitializer(CommandTimeout.ofSeconds(3))
                 .withPropertyValues(database.settings())
                 .withPropertyValues(
                         "distributed-permit.permits.export.limit=" + LIMIT,
-                        "distributed-permit.permits.export.timeout=60s",
+                        "distributed-permit.permits.export.timeout=" + PATIENCE.toSeconds() + "s",
                         "distributed-permit.lease=" + LEASE.toSeconds() + "s",
                         "spring.datasource.hikari.maximum-pool-size=" + POOL,
                         "spring.datasource.hikari.connection-timeout=" + PATIENCE.toMillis());

@@ -119,9 +119,9 @@ class FleetMetricsTest {
             a.engine
                     .override(key, OverrideLimit.of(LIMIT + 1))
                     .toCompletableFuture()
-                    .get(10, TimeUnit.SECONDS);
+                    .get(30, TimeUnit.SECONDS);
             awaitFleet(both, LIMIT + 1, waiting.size() - 1, 2, LIMIT + 1);
-            a.engine.override(key, OverrideLimit.empty()).toCompletableFuture().get(10, TimeUnit.SECONDS);
+            a.engine.override(key, OverrideLimit.empty()).toCompletableFuture().get(30, TimeUnit.SECONDS);
 
             held.forEach(Permit::release);
             CompletableFuture<?>[] ended = waiting.stream()

@@ -87,7 +87,9 @@ class FleetRefreshTest {
                 .withBean(SimpleMeterRegistry.class)
                 .withInitializer(CommandTimeout.ofMillis(100))
                 .withPropertyValues(
-                        "distributed-permit.metrics.fleet-refresh=100ms", "distributed-permit.permits.export.limit=2")
+                        "distributed-permit.lease=60s",
+                        "distributed-permit.metrics.fleet-refresh=100ms",
+                        "distributed-permit.permits.export.limit=2")
                 .run(context -> {
                     MeterRegistry registry = context.getBean(MeterRegistry.class);
                     Permit held = context.getBean(Permits.class).acquire("export");

@@ -53,6 +53,9 @@ import org.springframework.jdbc.datasource.lookup.AbstractRoutingDataSource;
 @ExtendWith(OutputCaptureExtension.class)
 class JdbcContextTest {
 
+    /** The start only finds out what is missing if the database answers in time. */
+    private static final CommandTimeout PATIENT = CommandTimeout.ofSeconds(20);
+
     private static EmbeddedPostgres server;
 
     private final ApplicationContextRunner embedded = new ApplicationContextRunner()
@@ -187,7 +190,7 @@ class JdbcContextTest {
         DataSource database = new TestDatabase().source();
         PermitSchema schema = new PermitSchema(
                 new JdbcPermitProperties(DatabaseInitializationMode.ALWAYS, "distributed_permit_"),
-                Duration.ofSeconds(1));
+                Duration.ofSeconds(4));
         try (Connection other = database.getConnection();
                 Connection starting = database.getConnection()) {
             other.setAutoCommit(false);
@@ -206,7 +209,7 @@ class JdbcContextTest {
     @Test
     void startDoesNotWaitForATransactionThatHasReadTheView() throws SQLException {
         ApplicationContextRunner application = postgres("viewed")
-                .withInitializer(CommandTimeout.ofMillis(500))
+                .withInitializer(CommandTimeout.ofSeconds(5))
                 .withPropertyValues("distributed-permit.jdbc.initialize-schema=always");
         application.run(context -> assertThat(context).hasNotFailed());
         DataSource database = server.getDatabase("postgres", "viewed");
@@ -232,6 +235,7 @@ class JdbcContextTest {
     @Test
     void missingTablesStopTheStartWithTheStatementsThatCreateThem() {
         postgres("untouched")
+                .withInitializer(PATIENT)
                 .run(context -> assertThat(context.getStartupFailure())
                         .rootCause()
                         .hasMessageContaining("distributed_permit_key")
@@ -242,6 +246,7 @@ class JdbcContextTest {
     @Test
     void missingRightStopsTheStartWithTheStatementThatGrantsIt() throws SQLException {
         ApplicationContextRunner guest = postgres("guarded")
+                .withInitializer(PATIENT)
                 .withPropertyValues("spring.datasource.username=guest", "spring.datasource.password=any");
         try (Connection c = server.getDatabase("postgres", "guarded").getConnection();
                 var s = c.createStatement()) {
@@ -264,6 +269,7 @@ class JdbcContextTest {
     @Test
     void eachMissingRightStopsTheStart() throws SQLException {
         ApplicationContextRunner clerk = postgres("rights")
+                .withInitializer(PATIENT)
                 .withPropertyValues("spring.datasource.username=clerk", "spring.datasource.password=any");
         postgresTables("rights");
         try (Connection c = server.getDatabase("postgres", "rights").getConnection();
@@ -295,13 +301,15 @@ class JdbcContextTest {
                 return super.getConnection();
             }
         };
-        embedded.withBean("dataSource", DataSource.class, () -> source)
+        embedded.withInitializer(PATIENT)
+                .withBean("dataSource", DataSource.class, () -> source)
                 .run(context ->
                         assertThat(context.getStartupFailure()).rootCause().hasMessageContaining("42P01"));
     }
 
     private void postgresTables(String database) {
-        embedded.withPropertyValues(
+        embedded.withInitializer(PATIENT)
+                .withPropertyValues(
                         "spring.datasource.url=jdbc:postgresql://localhost:" + server.getPort() + "/" + database,
                         "spring.datasource.username=postgres",
                         "distributed-permit.jdbc.initialize-schema=always")
@@ -347,10 +355,10 @@ class JdbcContextTest {
                         "spring.datasource.password=wrong")
                 .run(context -> {
                     assertThat(context).hasNotFailed();
-                    assertThatExceptionOfType(PermitBackendException.class)
-                            .isThrownBy(() -> context.getBean(Permits.class).tryAcquire("export"))
-                            .withMessageContaining("28000");
                     // Not only that there was no answer in time.
+                    await().untilAsserted(() -> assertThatExceptionOfType(PermitBackendException.class)
+                            .isThrownBy(() -> context.getBean(Permits.class).tryAcquire("export"))
+                            .withMessageContaining("28000"));
                     await().untilAsserted(() -> assertThat(
                                     context.getBean(PermitHealthIndicator.class).health())
                             .satisfies(health -> assertThat(health.getStatus()).isEqualTo(Status.DOWN))
@@ -388,6 +396,7 @@ class JdbcContextTest {
             embedded.withInitializer(CommandTimeout.ofMillis(500))
                     .withPropertyValues(
                             "distributed-permit.jdbc.initialize-schema=always",
+                            "distributed-permit.lease=60s",
                             "spring.datasource.url=" + url,
                             "spring.datasource.username=rotated",
                             "spring.datasource.password=one")

@@ -135,7 +135,7 @@ class LimitRefreshTest {
         return context.getBean(PermitEngine.class)
                 .inspect("export")
                 .toCompletableFuture()
-                .get(10, TimeUnit.SECONDS)
+                .get(30, TimeUnit.SECONDS)
                 .queue();
     }
 

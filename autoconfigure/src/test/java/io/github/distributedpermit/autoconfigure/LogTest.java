@@ -112,7 +112,7 @@ class LogTest {
             Starts.local()
                     .withPropertyValues(
                             "distributed-permit.permits.export.limit=2",
-                            "spring.lifecycle.timeout-per-shutdown-phase=200ms")
+                            "spring.lifecycle.timeout-per-shutdown-phase=2s")
                     .run(context -> {
                         PermitEngine engine = context.getBean(PermitEngine.class);
                         Permit first = engine.acquire("export");
@@ -163,7 +163,7 @@ class LogTest {
                     Permit held = permits.acquire("export");
                     engine.override("export", OverrideLimit.of(0))
                             .toCompletableFuture()
-                            .get(10, TimeUnit.SECONDS);
+                            .get(30, TimeUnit.SECONDS);
                     CompletableFuture<Permit> waiting = permits.acquireAsync("export");
                     String who = "A call of com.example.Reports.export on thread 'worker-7' (";
                     await().until(() -> output.getOut()
@@ -192,7 +192,7 @@ class LogTest {
                     await().until(() -> longestWait(engine).equals("full"));
                     engine.override("paused", OverrideLimit.of(0))
                             .toCompletableFuture()
-                            .get(10, TimeUnit.SECONDS);
+                            .get(30, TimeUnit.SECONDS);
                     CompletableFuture<Permit> heldBack = tenant.acquireAsync(PermitRequest.of("paused"));
                     await().until(() -> engine.gauges("tenant").orElseThrow().limit() == 0);
                     check(engine);

@@ -233,7 +233,7 @@ class MetricsTest {
         CuttableBackend backend = new CuttableBackend();
         Starts.withBackend(backend)
                 .withBean(SimpleMeterRegistry.class)
-                .withPropertyValues("distributed-permit.lease=2s", "distributed-permit.permits.export.limit=5")
+                .withPropertyValues("distributed-permit.lease=6s", "distributed-permit.permits.export.limit=5")
                 .run(context -> {
                     MeterRegistry registry = context.getBean(MeterRegistry.class);
                     NamedPermits permits = context.getBean(Permits.class).named("export");

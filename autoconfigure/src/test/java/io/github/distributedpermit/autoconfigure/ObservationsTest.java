@@ -140,9 +140,9 @@ class ObservationsTest {
                 .withBean(PermitWaitConvention.class, () -> own)
                 .run(context -> {
                     context.getBean(Permits.class).acquire("export").release();
-                    assertThat(recorder.stopped)
+                    await().untilAsserted(() -> assertThat(recorder.stopped)
                             .extracting(Observation.Context::getName)
-                            .contains("queue", "distributed.permit.holding");
+                            .contains("queue", "distributed.permit.holding"));
                 });
     }
 

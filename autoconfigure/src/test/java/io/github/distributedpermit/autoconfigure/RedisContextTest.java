@@ -14,8 +14,8 @@ import io.github.distributedpermit.Permits;
 import io.github.distributedpermit.health.PermitHealthIndicator;
 import io.github.distributedpermit.testsupport.RedisExtension;
 import io.github.distributedpermit.testsupport.RedisServer;
+import java.time.Duration;
 import java.util.List;
-import java.util.Optional;
 import java.util.concurrent.CopyOnWriteArrayList;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
@@ -54,9 +54,12 @@ class RedisContextTest {
         }));
         runner.run(later -> {
             Starts.connect(later);
-            Optional<Permit> permit = later.getBean(Permits.class).tryAcquire("context-export");
-            assertThat(permit).as("a closed application holds nothing").isPresent();
-            permit.get().release();
+            await("a closed application holds nothing")
+                    .atMost(Duration.ofSeconds(10)) // less than the lease
+                    .until(() -> later.getBean(Permits.class)
+                            .tryAcquire("context-export")
+                            .map(Permit::release)
+                            .isPresent());
         });
     }
 

@@ -51,7 +51,8 @@ class RestartTest {
 
     @Test
     void contextThatIsStartedAgainIsAnotherMember(RedisServer server) {
-        ApplicationContextRunner runner = redis(server);
+        ApplicationContextRunner runner =
+                redis(server).withPropertyValues("spring.lifecycle.timeout-per-shutdown-phase=20s");
         runner.run(other -> runner.withBean(SimpleMeterRegistry.class).run(context -> {
             ConfigurableApplicationContext application = context.getSourceApplicationContext();
             Service service = context.getBean(Service.class);
@@ -66,7 +67,7 @@ class RestartTest {
                 assertThatExceptionOfType(PermitRejectedException.class)
                         .isThrownBy(() -> kept.acquire("restart"))
                         .satisfies(e -> assertThat(e.reason()).isEqualTo(Reason.SHUTTING_DOWN));
-                assertThat(members(elsewhere)).isEmpty();
+                await().untilAsserted(() -> assertThat(members(elsewhere)).isEmpty());
 
                 application.start();
                 assertThat(engine.member().id()).isNotEqualTo(before.id());

@@ -43,7 +43,7 @@ class ShutdownTest {
     @AfterEach
     void stop() throws InterruptedException {
         executor.shutdownNow();
-        assertThat(executor.awaitTermination(10, TimeUnit.SECONDS)).isTrue();
+        assertThat(executor.awaitTermination(30, TimeUnit.SECONDS)).isTrue();
     }
 
     @Test
@@ -69,7 +69,7 @@ class ShutdownTest {
             assertThat(elsewhere.tryAcquire("export")).isEmpty();
 
             service.end().countDown();
-            assertThat(running.get(10, TimeUnit.SECONDS)).isEqualTo("done");
+            assertThat(running.get(30, TimeUnit.SECONDS)).isEqualTo("done");
             closing.get(20, TimeUnit.SECONDS);
             assertThat(elsewhere.tryAcquire("export")).hasValueSatisfying(Permit::release);
         }));
@@ -193,7 +193,7 @@ class ShutdownTest {
         Set<Thread> before = Thread.getAllStackTraces().keySet();
         runner.run(context -> context.getBean(Permits.class)
                 .acquireAsync("export")
-                .get(10, TimeUnit.SECONDS)
+                .get(30, TimeUnit.SECONDS)
                 .release());
         await().until(() -> Thread.getAllStackTraces().keySet().stream()
                 .filter(thread -> !before.contains(thread))
@@ -228,7 +228,7 @@ class ShutdownTest {
 
     private static Throwable failure(Future<?> call) throws Exception {
         try {
-            call.get(10, TimeUnit.SECONDS);
+            call.get(30, TimeUnit.SECONDS);
             throw new AssertionError("The call went through");
         } catch (ExecutionException e) {
             return java.util.Objects.requireNonNull(e.getCause());

@@ -8,18 +8,19 @@ import java.sql.SQLException;
 import java.sql.Statement;
 import java.util.concurrent.atomic.AtomicInteger;
 import javax.sql.DataSource;
+import org.jspecify.annotations.Nullable;
 
 /** A database of its own in the one PostgreSQL server of this JVM, which ends with it. */
 public final class TestDatabase {
 
-    private static final EmbeddedPostgres SERVER = start();
+    private static @Nullable EmbeddedPostgres server;
     private static final AtomicInteger NUMBER = new AtomicInteger();
 
     private final String name = "test_" + NUMBER.incrementAndGet();
 
     /** Creates it. */
     public TestDatabase() {
-        try (Connection connection = SERVER.getPostgresDatabase().getConnection();
+        try (Connection connection = server().getPostgresDatabase().getConnection();
                 Statement statement = connection.createStatement()) {
             statement.execute("CREATE DATABASE " + name);
         } catch (SQLException e) {
@@ -27,17 +28,23 @@ public final class TestDatabase {
         }
     }
 
-    private static EmbeddedPostgres start() {
-        try {
-            return TestPostgres.builder().start();
-        } catch (IOException e) {
-            throw new UncheckedIOException(e);
+    /** A failure to start does not spoil the class: the next test tries again. */
+    private static synchronized EmbeddedPostgres server() {
+        EmbeddedPostgres running = server;
+        if (running == null) {
+            try {
+                running = TestPostgres.builder().start();
+            } catch (IOException e) {
+                throw new UncheckedIOException(e);
+            }
+            server = running;
         }
+        return running;
     }
 
     /** What an application needs that has its permits there. */
     public String[] settings() {
-        return settings(SERVER, name);
+        return settings(server(), name);
     }
 
     static String[] settings(EmbeddedPostgres server, String name) {
@@ -51,6 +58,6 @@ public final class TestDatabase {
 
     /** Opens a new connection each time. */
     DataSource source() {
-        return SERVER.getDatabase("postgres", name);
+        return server().getDatabase("postgres", name);
     }
 }

@@ -57,7 +57,7 @@ class ThreadsTest {
             quick.onLoss(told::countDown);
             backend.line = CuttableBackend.Line.SILENT;
             await().until(() -> !quick.isHeld());
-            assertThat(told.await(10, TimeUnit.SECONDS)).isTrue();
+            assertThat(told.await(30, TimeUnit.SECONDS)).isTrue();
             go.countDown();
         });
     }
@@ -105,7 +105,7 @@ class ThreadsTest {
                             },
                             executor))
                     .toList();
-            assertThat(waiting.await(10, TimeUnit.SECONDS)).isTrue();
+            assertThat(waiting.await(30, TimeUnit.SECONDS)).isTrue();
             all.release();
             for (CompletableFuture<Void> task : tasks) {
                 task.get(20, TimeUnit.SECONDS);
@@ -182,7 +182,7 @@ class ThreadsTest {
                             });
                     all.release();
                     await().until(() -> dropped.get() == 1);
-                    assertThat(name.get(10, TimeUnit.SECONDS)).startsWith("distributed-permit-callback-");
+                    assertThat(name.get(30, TimeUnit.SECONDS)).startsWith("distributed-permit-callback-");
                     assertThat(output).contains("has not begun the continuation");
                 });
     }
@@ -228,7 +228,7 @@ class ThreadsTest {
                 return Thread.currentThread().getName();
             });
             all.release();
-            return name.get(10, TimeUnit.SECONDS);
+            return name.get(30, TimeUnit.SECONDS);
         }
     }
 }

@@ -20,10 +20,11 @@ import org.apache.curator.framework.CuratorFramework;
 import org.apache.curator.framework.CuratorFrameworkFactory;
 import org.apache.curator.framework.imps.CuratorFrameworkState;
 import org.apache.curator.retry.ExponentialBackoffRetry;
-import org.apache.curator.retry.RetryOneTime;
+import org.apache.curator.retry.RetryNTimes;
 import org.apache.curator.test.TestingServer;
 import org.apache.zookeeper.KeeperException;
 import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.ExtendWith;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -41,19 +42,17 @@ import org.springframework.context.annotation.Configuration;
 class ZooKeeperContextTest {
 
     private static final String CANARY = "canary-password";
-    private static final TestingServer SERVER = startServer();
 
-    private static TestingServer startServer() {
-        try {
-            return new TestingServer();
-        } catch (Exception e) {
-            throw new IllegalStateException("No ZooKeeper server", e);
-        }
+    private static TestingServer server;
+
+    @BeforeAll
+    static void startServer() throws Exception {
+        server = new TestingServer();
     }
 
     @AfterAll
     static void stopServer() throws IOException {
-        SERVER.close();
+        server.close();
     }
 
     private static ApplicationContextRunner zookeeper() {
@@ -61,7 +60,7 @@ class ZooKeeperContextTest {
                 .withInitializer(CommandTimeout.ofSeconds(5))
                 .withPropertyValues(
                         "distributed-permit.backend=zookeeper",
-                        "distributed-permit.zookeeper.connect-string=" + SERVER.getConnectString());
+                        "distributed-permit.zookeeper.connect-string=" + server.getConnectString());
     }
 
     @Test
@@ -136,9 +135,9 @@ class ZooKeeperContextTest {
 
     private static CuratorFramework client(String namespace) {
         return CuratorFrameworkFactory.builder()
-                .connectString(SERVER.getConnectString())
+                .connectString(server.getConnectString())
                 .namespace(namespace)
-                .retryPolicy(new RetryOneTime(1))
+                .retryPolicy(new RetryNTimes(10, 100))
                 .build();
     }
 
@@ -194,7 +193,7 @@ class ZooKeeperContextTest {
         @Bean(initMethod = "start", destroyMethod = "close")
         CuratorFramework zooKeeper() {
             return CuratorFrameworkFactory.builder()
-                    .connectString(SERVER.getConnectString())
+                    .connectString(server.getConnectString())
                     .namespace("secured")
                     .retryPolicy(new ExponentialBackoffRetry(100, 3))
                     .authorization("digest", ("app:" + CANARY).getBytes(StandardCharsets.UTF_8))
@@ -226,7 +225,7 @@ class ZooKeeperContextTest {
             operator.start();
             zookeeper()
                     .withPropertyValues(
-                            "distributed-permit.zookeeper.connect-string=" + SERVER.getConnectString() + "/absent")
+                            "distributed-permit.zookeeper.connect-string=" + server.getConnectString() + "/absent")
                     .withBean(Service.class)
                     .run(context -> {
                         PermitHealthIndicator indicator = context.getBean(PermitHealthIndicator.class);

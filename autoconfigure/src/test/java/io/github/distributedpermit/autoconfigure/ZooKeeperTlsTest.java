@@ -38,11 +38,14 @@ class ZooKeeperTlsTest {
     void certificateForTheHostIsAcceptedIfItsAuthorityIsKnown(CapturedOutput output) throws Exception {
         try (TestingServer server = new TestingServer();
                 TlsFront front = new TlsFront(authority.identityStore("localhost"), server.getPort())) {
-            over(authority, front).run(context -> {
-                try (Permit permit = context.getBean(Permits.class).acquire("export")) {
-                    assertThat(permit.isHeld()).isTrue();
-                }
-            });
+            // the first connection by TLS loads many classes
+            over(authority, front)
+                    .withPropertyValues("distributed-permit.defaults.store-timeout=60s")
+                    .run(context -> {
+                        try (Permit permit = context.getBean(Permits.class).acquire("export")) {
+                            assertThat(permit.isHeld()).isTrue();
+                        }
+                    });
             refused(over(TestAuthority.in(strangers), front), output, "unable to find valid certification path");
         }
     }
@@ -70,7 +73,7 @@ class ZooKeeperTlsTest {
                         CuratorFramework.class,
                         () -> client(trusted, front),
                         definition -> definition.setInitMethodName("start"))
-                .withInitializer(CommandTimeout.ofSeconds(1))
+                .withInitializer(CommandTimeout.ofSeconds(3))
                 .withPropertyValues(
                         "distributed-permit.backend=zookeeper", "distributed-permit.permits.export.limit=1");
     }

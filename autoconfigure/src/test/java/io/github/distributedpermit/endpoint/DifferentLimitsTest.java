@@ -80,25 +80,28 @@ class DifferentLimitsTest {
         assertThat(waiting).isNotDone();
         awaitShown(old, updated, 1, Map.of(1, 1, 3, 1));
         for (AssertableApplicationContext each : List.of(old, updated)) {
-            assertThat(each.getBean(PermitsEndpoint.class).events())
+            await().untilAsserted(() -> assertThat(
+                            each.getBean(PermitsEndpoint.class).events())
                     .filteredOn(event -> event.text().startsWith("Instances state different limits: 1 by "))
                     .singleElement()
                     .satisfies(event -> {
                         assertThat(event.kind()).isEqualTo("limit");
                         assertThat(event.key()).isEqualTo(KEY);
                         assertThat(event.text()).contains("; 3 by ");
-                    });
+                    }));
         }
         old.getBean(PermitsEndpoint.class).change(KEY, KEY, 3, null, null, null, null, null);
         awaitShown(old, updated, 0, Map.of(1, 1, 3, 1));
-        assertThat(List.of(old, updated))
-                .as("shown also while the limit of the operator applies")
-                .allSatisfy(each -> assertThat(
-                                each.getBean(PermitsEndpoint.class).permits(KEY).permits())
-                        .singleElement()
-                        .satisfies(permit -> assertThat(
-                                        Objects.requireNonNull(permit.fleet()).limitsDiffer())
-                                .isTrue()));
+        await().ignoreExceptions()
+                .untilAsserted(() -> assertThat(List.of(old, updated))
+                        .as("shown also while the limit of the operator applies")
+                        .allSatisfy(each -> assertThat(each.getBean(PermitsEndpoint.class)
+                                        .permits(KEY)
+                                        .permits())
+                                .singleElement()
+                                .satisfies(permit -> assertThat(Objects.requireNonNull(permit.fleet())
+                                                .limitsDiffer())
+                                        .isTrue())));
         old.getBean(PermitsEndpoint.class).lift(KEY, KEY, null);
         List.of(first, second, third).forEach(Permit::release);
         waiting.get(20, TimeUnit.SECONDS).release();

@@ -49,7 +49,7 @@ class EvictedProcessTest {
 
     private static final String KEY = "evicted";
     private static final Duration LONG = Duration.ofSeconds(60);
-    private static final Duration SOON = Duration.ofSeconds(15);
+    private static final Duration SOON = Duration.ofSeconds(30);
 
     @Test
     void redis(RedisServer server) {

@@ -122,8 +122,9 @@ class FleetPauseTest {
             fresh.call("other", "of the fresh instance");
             inTime().until(() -> fresh.holding() == 1);
             assertThat(fresh.isRejected("fleet", "key")).isTrue();
-            assertThat(Objects.requireNonNull(fresh.summary().fleet()).waiting())
-                    .isEqualTo(1);
+            inTime().untilAsserted(() -> assertThat(
+                            Objects.requireNonNull(fresh.summary().fleet()).waiting())
+                    .isEqualTo(1));
         });
 
         from = System.nanoTime();

@@ -51,9 +51,7 @@ class PermitsReaderTest {
     @Test
     void doesNotInspectFurtherKeysOfAStoreThatDoesNotAnswer() {
         Answering permits = new Answering(100, 600_000, 1, 1);
-        long begin = System.nanoTime();
         Detail detail = reader(permits, Duration.ofMillis(200)).detail(DEFINITION, ALL);
-        assertThat(Duration.ofNanos(System.nanoTime() - begin)).isLessThan(Duration.ofSeconds(5));
         assertThat(detail.keys()).hasSize(100).allMatch(key -> key.problem() != null);
         assertThat(permits.asked).hasValueLessThanOrEqualTo(8);
     }

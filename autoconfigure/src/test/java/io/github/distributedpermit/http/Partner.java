@@ -17,7 +17,7 @@ import java.util.concurrent.locks.LockSupport;
  */
 final class Partner implements AutoCloseable {
 
-    private static final long WORK = TimeUnit.MILLISECONDS.toNanos(3);
+    private static final long WORK = TimeUnit.MILLISECONDS.toNanos(20);
 
     private final AtomicInteger now = new AtomicInteger();
     final AtomicInteger most = new AtomicInteger();

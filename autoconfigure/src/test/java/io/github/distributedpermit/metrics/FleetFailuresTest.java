@@ -66,9 +66,9 @@ class FleetFailuresTest {
     }
 
     private void check(FleetRefresh refresh, CapturedOutput output) throws Exception {
-        refresh.refresh().get(10, TimeUnit.SECONDS);
+        refresh.refresh().get(30, TimeUnit.SECONDS);
         assertThat(view.value("name", FleetTotals::holders)).isNaN();
-        refresh.refresh().get(10, TimeUnit.SECONDS);
+        refresh.refresh().get(30, TimeUnit.SECONDS);
         assertThat(view.value("name", FleetTotals::holders)).isEqualTo(1);
         assertThat(output.getAll()).containsOnlyOnce("Could not read all keys for the meters");
     }
@@ -83,7 +83,7 @@ class FleetFailuresTest {
                 key -> key.startsWith("bad")
                         ? CompletableFuture.failedFuture(PermitStoreException.permanent("foreign type", null))
                         : CompletableFuture.completedFuture(used(key)));
-        refresh(keys, name -> 1).refresh().get(10, TimeUnit.SECONDS);
+        refresh(keys, name -> 1).refresh().get(30, TimeUnit.SECONDS);
         assertThat(view.value("name", FleetTotals::holders)).isEqualTo(20);
         assertThat(view.keys("name", FleetTotals::skipped)).isEqualTo(3);
     }
@@ -96,7 +96,7 @@ class FleetFailuresTest {
             asked.add(key);
             return CompletableFuture.failedFuture(PermitStoreException.passing("away", null));
         });
-        refresh(keys, name -> 1).refresh().get(10, TimeUnit.SECONDS);
+        refresh(keys, name -> 1).refresh().get(30, TimeUnit.SECONDS);
         assertThat(asked).hasSize(3);
         assertThat(view.keys("name", FleetTotals::skipped)).isEqualTo(50);
     }
@@ -105,7 +105,7 @@ class FleetFailuresTest {
     void whatIsNotKnownWhileTheStoreIsAwayIsNoNumber() throws Exception {
         Directory keys = new Directory(
                 List.of("key"), key -> CompletableFuture.failedFuture(PermitStoreException.passing("away", null)));
-        refresh(keys, name -> 1).refresh().get(10, TimeUnit.SECONDS);
+        refresh(keys, name -> 1).refresh().get(30, TimeUnit.SECONDS);
         assertThat(view.value("name", FleetTotals::full)).isNaN();
         assertThat(view.keys("name", FleetTotals::knownPaused)).isNaN();
         assertThat(view.keys("name", FleetTotals::skipped)).isEqualTo(1);
@@ -116,13 +116,13 @@ class FleetFailuresTest {
     void allKeysOfAPausedNameArePausedAlsoThoseThatWereNotInspected() throws Exception {
         List<String> all = IntStream.range(0, 120).mapToObj(i -> "key-" + i).toList();
         Directory answering = new Directory(all, key -> CompletableFuture.completedFuture(used(key)));
-        refresh(answering, name -> 1, true).refresh().get(10, TimeUnit.SECONDS);
+        refresh(answering, name -> 1, true).refresh().get(30, TimeUnit.SECONDS);
         assertThat(view.keys("name", FleetTotals::inspected)).isEqualTo(100);
         assertThat(view.keys("name", FleetTotals::knownPaused)).isEqualTo(120);
         assertThat(view.value("name", FleetTotals::limit)).isZero();
         Directory away =
                 new Directory(all, key -> CompletableFuture.failedFuture(PermitStoreException.passing("away", null)));
-        refresh(away, name -> 1, true).refresh().get(10, TimeUnit.SECONDS);
+        refresh(away, name -> 1, true).refresh().get(30, TimeUnit.SECONDS);
         assertThat(view.keys("name", FleetTotals::knownPaused)).isEqualTo(120);
         assertThat(view.value("name", FleetTotals::holders)).isNaN();
     }
@@ -132,7 +132,7 @@ class FleetFailuresTest {
     }
 
     private FleetRefresh refresh(KeyDirectory keys, ToIntFunction<String> limits, boolean paused) {
-        return new FleetRefresh(keys, limits, name -> paused, view, 100, Duration.ofSeconds(5));
+        return new FleetRefresh(keys, limits, name -> paused, view, 100, Duration.ofMinutes(1));
     }
 
     private void once(String what) {

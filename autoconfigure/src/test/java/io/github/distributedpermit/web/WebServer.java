@@ -22,8 +22,8 @@ import org.springframework.context.ConfigurableApplicationContext;
 /** A web application with the local backend, on a free port of the loopback address. */
 final class WebServer implements AutoCloseable {
 
-    /** Until the web server has drained, calls wait as before; then those that wait are rejected. */
-    static final String SHORT_DRAIN = "spring.lifecycle.timeout-per-shutdown-phase=3s";
+    /** Until nine tenths of it have passed, calls wait as before; then those that wait are rejected, and answered in the last tenth. */
+    static final String SHORT_DRAIN = "spring.lifecycle.timeout-per-shutdown-phase=12s";
 
     private static final int ROUNDS = 8;
     private static final int AT_A_TIME = 24;

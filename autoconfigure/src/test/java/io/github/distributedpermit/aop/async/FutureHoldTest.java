@@ -58,7 +58,7 @@ class FutureHoldTest {
         timersRunDuringTheReturn();
         assertThat(result.isDone()).isFalse();
         store.countDown();
-        assertThat(result.get(10, TimeUnit.SECONDS)).isEqualTo("done");
+        assertThat(result.get(30, TimeUnit.SECONDS)).isEqualTo("done");
     }
 
     @Test
@@ -77,7 +77,7 @@ class FutureHoldTest {
         timersRunDuringTheReturn();
         store.countDown();
         assertThatExceptionOfType(ExecutionException.class)
-                .isThrownBy(() -> result.get(10, TimeUnit.SECONDS))
+                .isThrownBy(() -> result.get(30, TimeUnit.SECONDS))
                 .withMessageContaining("of the future");
     }
 
@@ -85,7 +85,7 @@ class FutureHoldTest {
         assertThat(returning.await(30, TimeUnit.SECONDS)).isTrue();
         CompletableFuture.runAsync(
                         () -> {}, CompletableFuture.delayedExecutor(10, TimeUnit.MILLISECONDS, Runnable::run))
-                .get(10, TimeUnit.SECONDS);
+                .get(30, TimeUnit.SECONDS);
     }
 
     private Future<?> call(Future<String> work) throws Throwable {

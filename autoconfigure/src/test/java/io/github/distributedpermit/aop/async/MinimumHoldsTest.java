@@ -44,7 +44,7 @@ class MinimumHoldsTest {
             assertThat(returning.await(30, TimeUnit.SECONDS)).isTrue();
             CompletableFuture<Void> timer = new CompletableFuture<>();
             TimeSource.SYSTEM.schedule(() -> timer.complete(null), 1);
-            timer.get(10, TimeUnit.SECONDS);
+            timer.get(30, TimeUnit.SECONDS);
         } finally {
             store.countDown();
         }

@@ -57,11 +57,11 @@ import org.springframework.util.backoff.FixedBackOff;
 /** Limited listeners of a real Kafka broker, in instances that share a store. */
 class PausingListenersTest {
 
-    private static final Duration SOON = Duration.ofSeconds(60);
+    private static final Duration SOON = Duration.ofSeconds(120);
     private static final int LIMIT = 3;
     private static final int PARTITIONS = 6;
     private static final int CONCURRENCY = 2;
-    private static final Duration POLL_INTERVAL = Duration.ofSeconds(8);
+    private static final Duration POLL_INTERVAL = Duration.ofSeconds(14);
     private static final Duration LONGER = POLL_INTERVAL.plusSeconds(2);
     private static final int MESSAGES = Boolean.getBoolean("tests.long") ? 10_000 : 2_000;
     private static final AtomicInteger COUNT = new AtomicInteger();
@@ -255,7 +255,7 @@ class PausingListenersTest {
                 "spring.kafka.bootstrap-servers=" + broker.getBrokersAsString(),
                 "spring.kafka.consumer.auto-offset-reset=earliest",
                 "spring.kafka.consumer.properties[max.poll.interval.ms]=" + POLL_INTERVAL.toMillis(),
-                "spring.kafka.consumer.max-poll-records=4",
+                "spring.kafka.consumer.max-poll-records=2",
                 "spring.kafka.consumer.enable-auto-commit=" + autoCommit,
                 "spring.kafka.consumer.auto-commit-interval=100ms",
                 "spring.kafka.listener.concurrency=" + CONCURRENCY));
