@@ -613,7 +613,7 @@ class PermitsEndpointTest {
                     "permits/per-tenant",
                     "{\"key\": \"tenant-7\", \"call\": %d, \"reason\": \"hangs\"}".formatted(call));
             assertThat(taken.body()).contains("\"evicted\":1");
-            assertThat(third).succeedsWithin(Duration.ofSeconds(15));
+            assertThat(third).succeedsWithin(Duration.ofSeconds(30));
             assertThat(first.isHeld()).isFalse();
             assertThat(second.isHeld()).isTrue();
             JsonNode after = get(context, "permits/per-tenant").at("/keys/0");
@@ -650,9 +650,13 @@ class PermitsEndpointTest {
             assertThat(calls.at("/1/onThread").asString()).isEqualTo("true");
             assertThat(calls.at("/1").has("stack")).isFalse();
             long call = calls.at("/1/call").asLong();
-            JsonNode shown = get(context, "permits/report-export?stack=" + call).at("/keys/0/calls");
-            assertThat(shown.at("/0").has("stack")).isFalse();
-            assertThat(shown.at("/1/stack").toString()).contains("park", "com.example.endpoint.Exports");
+            // a call is counted before it parks
+            await().untilAsserted(() -> {
+                JsonNode shown =
+                        get(context, "permits/report-export?stack=" + call).at("/keys/0/calls");
+                assertThat(shown.at("/0").has("stack")).isFalse();
+                assertThat(shown.at("/1/stack").toString()).contains("park", "com.example.endpoint.Exports");
+            });
             HttpResponse<String> odd = send(context, "GET", "permits/report-export?stack=first", "");
             assertThat(odd.statusCode()).isEqualTo(400);
             assertThat(odd.body()).contains("'stack' has to be the number of a call");
@@ -689,8 +693,8 @@ class PermitsEndpointTest {
                     .as("the thread may be within the work or not")
                     .isTrue();
             assertThat(onThread(context, "working").asString()).isEqualTo("true");
-            assertThat(stack(context, "working").toString())
-                    .contains("CountDownLatch.await", "PermitsEndpointTest.begun");
+            await().untilAsserted(() -> assertThat(stack(context, "working").toString())
+                    .contains("CountDownLatch.await", "PermitsEndpointTest.begun"));
             end.countDown();
             work.join();
             leaked.forEach(Permit::release);
@@ -751,7 +755,7 @@ class PermitsEndpointTest {
                 JsonNode history = get(context, "permits/report-export").at("/history");
                 assertThat(most(history.at("/holding"))).isEqualTo(1);
                 assertThat(most(history.at("/waiting"))).isEqualTo(2);
-                assertThat(most(history.at("/rejected"))).isEqualTo(4);
+                assertThat(sum(history.at("/rejected"))).isEqualTo(4); // maybe in two slots
             });
             assertThat(get(context, "permits/odd name".replace(" ", "%20"))
                             .at("/history/rejected")
@@ -760,6 +764,14 @@ class PermitsEndpointTest {
             waiting.forEach(call -> call.cancel(false));
             held.release();
         }
+    }
+
+    private static int sum(JsonNode numbers) {
+        int sum = 0;
+        for (JsonNode each : numbers) {
+            sum += each.asInt();
+        }
+        return sum;
     }
 
     private static int most(JsonNode numbers) {
@@ -899,7 +911,7 @@ class PermitsEndpointTest {
                     .isEqualTo(200);
             for (CompletableFuture<Permit> call : waiting) {
                 assertThat(call)
-                        .failsWithin(Duration.ofSeconds(5))
+                        .failsWithin(Duration.ofSeconds(20))
                         .withThrowableThat()
                         .withMessageContaining("an operator has drained it");
             }
