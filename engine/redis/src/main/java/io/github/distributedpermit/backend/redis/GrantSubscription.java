@@ -43,7 +43,7 @@ final class GrantSubscription implements AutoCloseable {
     private @Nullable SharedConnection confirmedWith;
     /** When it was confirmed last, on the clock of {@link System#nanoTime}; at first the start. */
     private volatile long confirmedAt = System.nanoTime();
-    /** Whether the server has answered the {@link ServerCheck}, which is repeated until then. */
+    /** Whether the {@link ServerCheck} has shown what it looks for; it is repeated until then. */
     private boolean serverChecked;
     /** The number of the last message of the member to itself. */
     private long echoes;

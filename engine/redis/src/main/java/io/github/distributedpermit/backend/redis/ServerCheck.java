@@ -29,7 +29,8 @@ final class ServerCheck {
      * Waits for the answer for a second at most.
      *
      * @param graced whether the member asks for a grace
-     * @return {@code false} if the server has not answered, so that another check makes sense. The connection stays as it is then
+     * @return {@code false} if another check makes sense: the server has not answered, and the connection stays as it is; or it has
+     *     to show its replication id and does not, which an operator may change while the connection lasts
      */
     static boolean check(SharedConnection to, boolean graced) throws InterruptedException {
         String refusal = "INFO is refused; the right +info is missing, or the service does not offer it";
@@ -37,6 +38,7 @@ final class ServerCheck {
             String info = to.commands().info().get(1, TimeUnit.SECONDS);
             warnOfEviction(to, POLICY.matcher(info));
             if (info.contains("master_replid:")) {
+                to.showsEpochs = true;
                 return true;
             }
             refusal = "INFO shows no master_replid";
@@ -46,7 +48,7 @@ final class ServerCheck {
                 return false;
             }
         }
-        if (graced) {
+        if (graced && to.showsEpochs) {
             to.showsEpochs = false;
             LOG.log(
                     WARNING,
@@ -55,12 +57,12 @@ final class ServerCheck {
                             + "lease",
                     refusal);
         }
-        return true;
+        return !graced;
     }
 
     /** In capital letters at the beginning, because limits may be exceeded although nothing fails. Services may hide the policy. */
     private static void warnOfEviction(SharedConnection to, Matcher policy) {
-        if (policy.find() && !policy.group(1).equals("noeviction")) {
+        if (to.warning == null && policy.find() && !policy.group(1).equals("noeviction")) {
             to.warning = "the Redis server's maxmemory-policy is " + policy.group(1)
                     + ". When the server runs out of memory, it evicts permits that are in use, and more calls than the limit run."
                     + " Set maxmemory-policy to noeviction; if that server is a cache, give permits another one, by a connection"

@@ -10,6 +10,7 @@ import static org.assertj.core.api.Assertions.assertThatCode;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.awaitility.Awaitility.await;
 
+import io.github.distributedpermit.spi.Holding;
 import io.github.distributedpermit.spi.OverrideLimit;
 import io.github.distributedpermit.spi.PermitStoreException;
 import io.github.distributedpermit.testsupport.Logged;
@@ -107,6 +108,29 @@ class RedisRightsTest extends RedisTest {
 
             assertThat(a.queue(key(), 1, 1).permits()).isEqualTo(1);
             assertThat(a.keep(key(), 1).epoch()).isZero();
+        }
+    }
+
+    /** Such as an operator who takes all rights away and gives them anew, by two commands. */
+    @Test
+    void graceBeginsWhenTheRightToAskForTheEpochIsGivenOnALivingConnection() throws IOException {
+        permit(rule().replace("+info ", ""));
+        try (Logged logged = new Logged(ServerCheck.class)) {
+            RedisSettings settings = new RedisSettings(PREFIX, Duration.ofSeconds(30), Duration.ofMillis(50));
+            TestMember a = open(new TestMember(asUser(), settings.withGrace(Duration.ZERO)));
+            logged.awaitText("the right +info is missing");
+            a.queue(key(), 1, 1);
+            TestMember b = open(new TestMember(factory(server), settings.withGrace(Duration.ZERO)));
+            assertThat(b.queue("held", 1, 1).permits()).isEqualTo(1);
+
+            permit("ACL SETUSER " + USER + " +info");
+            await().atMost(PATIENCE).until(() -> a.keep(key(), 1).epoch() != 0);
+            server.ask(commands -> commands.flushall());
+
+            Holding afterLoss = a.queue("held", 1, 1);
+            assertThat(afterLoss.permits()).isZero();
+            assertThat(afterLoss.others().grace()).isTrue();
+            assertThat(logged.texts()).hasSize(1);
         }
     }
 
