@@ -16,6 +16,7 @@ import java.time.temporal.ChronoUnit;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.function.Supplier;
@@ -41,6 +42,9 @@ final class ConsulHttp {
 
     /** An idle connection is not much older. The usual firewalls keep idle connections for minutes. */
     private static final Duration LONGEST_USE = Duration.ofSeconds(30);
+
+    /** So long after its time-out a reply ends in any case. */
+    private static final long SPARE_NANOS = TimeUnit.SECONDS.toNanos(1);
 
     private final Connections claims;
     /** Apart from the others: while Consul takes no further connections from this address, a session keeps the one it has. */
@@ -140,7 +144,19 @@ final class ConsulHttp {
      * the time-out. The time-out is over the whole exchange: the client's own ends with the headers, whatever becomes of the body.
      */
     private CompletableFuture<Reply> send(Connections connections, HttpRequest request, Duration timeout) {
+        long nanos = TimeUnit.NANOSECONDS.convert(timeout);
         CompletableFuture<Reply> answer = new CompletableFuture<>();
+        CompletableFuture<Reply> reply = new CompletableFuture<>();
+        // Runs on the loop when there is an answer.
+        Runnable handOver = () -> answer.whenComplete((received, failure) -> complete(reply, received, failure));
+        // An Error, such as a full heap, may keep the answer from the loop: nothing else would end the reply then.
+        Future<?> atLast = loop.later(
+                () -> {
+                    answer.completeExceptionally(new TimeoutException());
+                    handOver.run();
+                },
+                nanos + SPARE_NANOS);
+        reply.whenComplete((received, failure) -> atLast.cancel(false));
         Connections.Pool pool;
         try {
             pool = connections.pool();
@@ -166,10 +182,7 @@ final class ConsulHttp {
                 answer.completeExceptionally(isUnsent(failure) ? unreachable(failure) : failure);
             }
         });
-        CompletableFuture<Reply> reply = new CompletableFuture<>();
         answer.whenComplete((received, failure) -> {
-            // The time-out is that of this class. The client's own exception is created for it below, so that callers
-            // see one kind of time-out.
             boolean late = failure instanceof TimeoutException;
             // Before the reply, so that the next request does not use the connections of this one after a time-out.
             // The reply ends whatever these throw: a caller waits for it without a time-out of its own.
@@ -180,10 +193,9 @@ final class ConsulHttp {
                 }
             });
             EventLoop.run(() -> pool.ended(late));
-            loop.execute(
-                    () -> complete(reply, received, late ? new HttpTimeoutException("request timed out") : failure));
+            loop.execute(handOver);
         });
-        answer.orTimeout(TimeUnit.NANOSECONDS.convert(timeout), TimeUnit.NANOSECONDS); // also when the loop has ended
+        answer.orTimeout(nanos, TimeUnit.NANOSECONDS); // also when the loop has ended
         return reply;
     }
 
@@ -215,12 +227,17 @@ final class ConsulHttp {
         return body;
     }
 
-    /** Runs on the loop, so that all that follows from the reply runs there too. */
-    private static <T> void complete(CompletableFuture<T> future, @Nullable T value, @Nullable Throwable failure) {
-        if (failure != null) {
-            future.completeExceptionally(failure);
+    /**
+     * Runs on the loop, so that all that follows from the reply runs there too. The time-out is that of this class; callers see the
+     * client's own exception, so that there is one kind of time-out.
+     */
+    private static void complete(
+            CompletableFuture<Reply> reply, @Nullable Reply received, @Nullable Throwable failure) {
+        if (failure == null) {
+            reply.complete(received);
         } else {
-            future.complete(value);
+            reply.completeExceptionally(
+                    failure instanceof TimeoutException ? new HttpTimeoutException("request timed out") : failure);
         }
     }
 

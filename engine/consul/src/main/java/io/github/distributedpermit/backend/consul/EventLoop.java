@@ -16,8 +16,9 @@ import java.util.function.LongSupplier;
  * throws is logged and does not stop the loop. Thread-safe.
  *
  * <p>A task that arrives after {@link #end} is dropped, so that a future which only such a task would complete stays open.
+ * Only a test extends this class.
  */
-final class EventLoop implements Executor {
+class EventLoop implements Executor {
 
     private static final System.Logger LOG = System.getLogger(EventLoop.class.getName());
 

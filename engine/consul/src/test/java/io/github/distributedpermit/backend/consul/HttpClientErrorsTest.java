@@ -24,6 +24,7 @@ import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Executor;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
 import javax.net.ssl.SSLContext;
 import javax.net.ssl.SSLParameters;
@@ -36,11 +37,14 @@ class HttpClientErrorsTest {
     /** More than may be under way at a time. */
     private static final int MANY = 70;
 
+    /** As many may be. */
+    private static final int AT_A_TIME = 10;
+
     private static final Duration SOON = Duration.ofSeconds(30);
 
     private final ConsulFront front = new ConsulFront(SharedConsul.get().address());
     private final Bench bench = new Bench(front.address(), SharedConsul.get().probe());
-    private final EventLoop loop = new EventLoop("http-client-errors", System::nanoTime);
+    private final FullLoop loop = new FullLoop();
     private final CountDownLatch gate = new CountDownLatch(1);
     private volatile boolean sendingFails;
 
@@ -117,6 +121,40 @@ class HttpClientErrorsTest {
         assertThat(failure).isInstanceOf(PermitStoreException.class).hasMessageContaining(nowhere.toString());
         assertThat(((PermitStoreException) failure).isPermanent()).isFalse();
         http.close();
+    }
+
+    /** A reply that never ended would keep its place in the limiter, and what waits for it has no other way. */
+    @Test
+    void requestEndsAlthoughItsAnswerCouldNotBeHandedToTheLoop() {
+        ConsulHttp http = http(Duration.ofSeconds(5));
+        loop.refused.set(AT_A_TIME);
+
+        List<CompletableFuture<Reply>> requests =
+                IntStream.range(0, MANY).mapToObj(i -> put(http)).toList();
+
+        await().atMost(SOON).until(() -> requests.stream().allMatch(CompletableFuture::isDone));
+        assertThat(requests).noneMatch(CompletableFuture::isCompletedExceptionally);
+        assertThat(loop.refused).hasValue(0);
+        http.close();
+    }
+
+    /** A loop whose queue can't grow when another thread than the test's hands it a task. */
+    private static final class FullLoop extends EventLoop {
+
+        private final Thread test = Thread.currentThread();
+        private final AtomicInteger refused = new AtomicInteger();
+
+        FullLoop() {
+            super("http-client-errors", System::nanoTime);
+        }
+
+        @Override
+        public void execute(Runnable task) {
+            if (Thread.currentThread() != test && refused.getAndUpdate(left -> Math.max(0, left - 1)) > 0) {
+                throw new OutOfMemoryError("made by the test");
+            }
+            super.execute(task);
+        }
     }
 
     /** A real client whose exchanges cannot be cancelled, and that breaks off when the test says so. */
