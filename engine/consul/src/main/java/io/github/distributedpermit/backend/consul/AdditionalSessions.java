@@ -82,10 +82,11 @@ final class AdditionalSessions {
         if (current.isOver()) {
             return CompletableFuture.failedFuture(Session.lost());
         }
-        // Noted before the request is sent: if its answer is lost, a session may exist that the member never renews.
         SessionLiveness liveness = current.liveness();
-        Object ticket = liveness.asked(loop.now());
-        return api.createAdditionalSession("distributed-permit " + member.name() + " (permit)")
+        Object ticket = new Object();
+        // Noted as the request is sent: if its answer is lost, a session may exist that the member never renews.
+        return api.createAdditionalSession(
+                        "distributed-permit " + member.name() + " (permit)", () -> liveness.asked(ticket, loop.now()))
                 .whenComplete((id, problem) -> {
                     // A request that failed may still create a session at Consul. No key uses it, so that it ends
                     // after its TTL without a loss.

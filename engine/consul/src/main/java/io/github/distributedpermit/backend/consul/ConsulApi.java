@@ -51,9 +51,13 @@ final class ConsulApi {
         return created(http.putNow("session/create", session(name)));
     }
 
-    /** The same for a session that a claim needs; the request waits for its turn with those of claims. */
-    CompletableFuture<String> createAdditionalSession(String name) {
-        return created(http.put("session/create", session(name)));
+    /**
+     * The same for a session that a claim needs; the request waits for its turn with those of claims.
+     *
+     * @param sending runs immediately before the request is sent
+     */
+    CompletableFuture<String> createAdditionalSession(String name, Runnable sending) {
+        return created(http.put("session/create", session(name), sending));
     }
 
     private String session(String name) {

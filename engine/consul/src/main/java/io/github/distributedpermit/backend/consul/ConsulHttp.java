@@ -82,7 +82,15 @@ final class ConsulHttp {
      * @param path behind {@code /v1/}
      */
     CompletableFuture<Reply> put(String path, String body) {
-        return claimsInFlight.enter(() -> send(claims, path, body));
+        return put(path, body, () -> {});
+    }
+
+    /** @param sending runs immediately before the request is sent */
+    CompletableFuture<Reply> put(String path, String body, Runnable sending) {
+        return claimsInFlight.enter(() -> {
+            sending.run();
+            return send(claims, path, body);
+        });
     }
 
     /** The same for a request that keeps the session alive, which waits for no claim. */

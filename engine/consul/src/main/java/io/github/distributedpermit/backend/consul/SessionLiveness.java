@@ -27,13 +27,11 @@ final class SessionLiveness {
      * A further session is asked for. It counts from now on: as long as it is unknown whether it exists, it may hold a permit
      * that ends earlier than those of the other sessions.
      *
+     * @param ticket identifies the request until its session has an id
      * @param sent when the request is sent; a session that it creates is certain to live from then on
-     * @return identifies the request until its session has an id
      */
-    Object asked(long sent) {
-        Object ticket = new Object();
+    void asked(Object ticket, long sent) {
         asked.put(ticket, sent);
-        return ticket;
     }
 
     /** There is no session for this ticket. */

@@ -139,6 +139,28 @@ class ConsulStallsTest {
         assertThat(claims).allMatch(claim -> TestMember.answer(claim).permits() == 1);
     }
 
+    /** Until its request is sent, an additional session does not exist, and so limits the validity of no permit. */
+    @Test
+    void sessionThatWaitsToBeRequestedBehindClaimsShortensNoPermit() {
+        TestMember a = bench.member(bench.settings(ConsulLayout.LOCK_FILE, Duration.ofMinutes(2)));
+        a.queue("held", 1, 1);
+        CountDownLatch gate = new CountDownLatch(1);
+        long before = transactions();
+        front.hold("/v1/txn", gate);
+        List<CompletableFuture<Holding>> claims = IntStream.range(0, MOST_CLAIMS_AT_A_TIME)
+                .mapToObj(i -> a.ask("before-" + i, 1, 1, 1))
+                .toList();
+        await().until(() -> transactions() == before + MOST_CLAIMS_AT_A_TIME);
+        CompletableFuture<Holding> needsTwo = a.ask("two", 2, 2, 1);
+
+        int signs = a.signs();
+        await().atMost(Duration.ofSeconds(60)).until(() -> a.signs() >= signs + 4);
+
+        gate.countDown();
+        assertThat(TestMember.answer(needsTwo).permits()).isEqualTo(2);
+        assertThat(claims).allMatch(claim -> TestMember.answer(claim).permits() == 1);
+    }
+
     private long transactions() {
         return front.requests().stream().filter(r -> r.endsWith("/v1/txn")).count();
     }

@@ -11,9 +11,14 @@ class SessionLivenessTest {
 
     private final SessionLiveness liveness = new SessionLiveness("main", START);
 
+    private void make(String session, long sent) {
+        liveness.asked(session, sent);
+        liveness.made(session, session);
+    }
+
     @Test
     void memberIsAliveSinceItsOldestSessionIs() {
-        liveness.made(liveness.asked(START + 10), "spare");
+        make("spare", START + 10);
         liveness.renewed("main", START + 100);
         assertThat(liveness.oldest()).isEqualTo(START + 10);
 
@@ -23,7 +28,8 @@ class SessionLivenessTest {
 
     @Test
     void sessionThatMayBeMadeCountsSinceItWasAskedFor() {
-        Object ticket = liveness.asked(START + 10);
+        String ticket = "spare";
+        liveness.asked(ticket, START + 10);
         liveness.renewed("main", START + 100);
         assertThat(liveness.oldest()).isEqualTo(START + 10);
         assertThat(liveness.oldestConfirmed()).isEqualTo(START + 100);
@@ -34,7 +40,7 @@ class SessionLivenessTest {
 
     @Test
     void sessionThatIsGoneCountsNoMoreAndALateConfirmationDoesNotBringItBack() {
-        liveness.made(liveness.asked(START + 10), "spare");
+        make("spare", START + 10);
         liveness.gone("spare");
         liveness.renewed("spare", START + 20);
         liveness.renewed("main", START + 100);
@@ -51,9 +57,9 @@ class SessionLivenessTest {
 
     @Test
     void whatWasConfirmedOfLateIsNotDueAndWhatWasTriedLastComesLast() {
-        liveness.made(liveness.asked(START + 10), "a");
-        liveness.made(liveness.asked(START + 20), "b");
-        liveness.made(liveness.asked(START + 100), "late");
+        make("a", START + 10);
+        make("b", START + 20);
+        make("late", START + 100);
         liveness.tried("main");
         liveness.tried("a");
         assertThat(liveness.due(START + 30)).containsExactly("b", "main", "a");
