@@ -139,7 +139,10 @@ final class Membership {
             Standing at = look(c, s, session);
             boolean oldCopy = !fresh && at.epoch == epoch && at.renewals >= 0 && at.renewals < confirmed;
             boolean covered = at.lease >= longest && at.graceEnds - at.now >= valid;
-            if (at.sameServer && !oldCopy && (fresh || at.epoch == epoch || covered)) {
+            // By an earlier clock, of a new primary. In such an epoch a member would take the former primary for the
+            // present one.
+            boolean lower = at.epoch < epoch;
+            if (at.sameServer && !oldCopy && !lower && (fresh || at.epoch == epoch || covered)) {
                 return at.epoch;
             }
             open(c, s, at);

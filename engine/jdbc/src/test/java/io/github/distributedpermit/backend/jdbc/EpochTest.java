@@ -197,6 +197,23 @@ class EpochTest {
         assertThat(two.renew(second, SESSION, VALID).epoch()).isEqualTo(next);
     }
 
+    /** By its number the former primary shows that it is one; a clock that is behind must not give a lower one. */
+    @ParameterizedTest
+    @MethodSource("databases")
+    void memberEntersNoEpochThatANewPrimaryWithAnEarlierClockHasBegun(Supplier<Database> chosen) {
+        use(chosen);
+        long epoch = one.begin(first, SESSION);
+        execute(
+                "UPDATE distributed_permit_epoch SET epoch = ?, lease = ?, grace_ends = ? WHERE prefix = ?",
+                epoch - 1,
+                SESSION.toSeconds() * MICROS,
+                epoch + 60 * MICROS,
+                settings.prefix());
+
+        assertThat(one.renew(first, SESSION, VALID).epoch()).isGreaterThan(epoch);
+        assertThat(read(one).epoch().graceEnd(0)).isPresent();
+    }
+
     /** The connection that renews the session has gone on to another one, which began the next epoch. */
     @ParameterizedTest
     @MethodSource("databases")
