@@ -9,8 +9,13 @@ public final class LogSafe {
 
     /** Control characters escaped, long text cut. */
     public static String escape(String text) {
-        StringBuilder escaped = new StringBuilder(Math.min(text.length(), LONGEST) + 8);
-        for (int i = 0; i < text.length() && i < LONGEST; i++) {
+        return escape(text, LONGEST);
+    }
+
+    /** The same for text that is cut after so many characters. */
+    public static String escape(String text, int longest) {
+        StringBuilder escaped = new StringBuilder(Math.min(text.length(), longest) + 8);
+        for (int i = 0; i < text.length() && i < longest; i++) {
             char c = text.charAt(i);
             if (Character.isISOControl(c) || c == '\u2028' || c == '\u2029') {
                 escaped.append("\\u%04x".formatted((int) c));
@@ -18,6 +23,6 @@ public final class LogSafe {
                 escaped.append(c);
             }
         }
-        return text.length() > LONGEST ? escaped.append("...").toString() : escaped.toString();
+        return text.length() > longest ? escaped.append("...").toString() : escaped.toString();
     }
 }

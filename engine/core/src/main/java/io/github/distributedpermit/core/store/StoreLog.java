@@ -41,6 +41,9 @@ public final class StoreLog {
     /** The most calls that one line names. */
     private static final int MOST_CALLERS = 5;
 
+    /** In characters: what a store refuses says where, and how to mend it. */
+    private static final int LONGEST_PROBLEM = 500;
+
     /** The most keys with members that are not alive any more, each with a line of its own in ten seconds. */
     private static final int MOST_EXPIRIES = 10;
 
@@ -349,7 +352,7 @@ public final class StoreLog {
     private static String problem(Throwable cause) {
         String message = cause.getMessage();
         return cause instanceof PermitStoreException && message != null
-                ? LogSafe.escape(message)
+                ? LogSafe.escape(message, LONGEST_PROBLEM)
                 : cause.getClass().getSimpleName();
     }
 
