@@ -290,7 +290,10 @@ class RedisFaultTest extends RedisTest {
     }
 
     static void awaitSubscribed(RedisEye eye, TestMember member) {
-        await().atMost(PATIENCE).until(() -> subscribers(eye, member) == 1);
+        await().atMost(PATIENCE)
+                .untilAsserted(() -> assertThat(subscribers(eye, member))
+                        .as("subscribers among %s", eye.commands().clientList())
+                        .isEqualTo(1));
     }
 
     private static long subscribers(RedisEye eye, TestMember member) {
