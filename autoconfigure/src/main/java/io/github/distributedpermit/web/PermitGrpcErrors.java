@@ -36,7 +36,7 @@ public final class PermitGrpcErrors implements GrpcExceptionHandler {
         if (thrown instanceof PermitBackendException) {
             return answer(
                     Code.UNAVAILABLE,
-                    "The store of permits grants none at the moment",
+                    "The store of permits gave none",
                     STORE_RETRY_SECONDS,
                     ErrorInfo.newBuilder().setReason("STORE_FAILED"));
         }

@@ -134,10 +134,7 @@ public final class PermitProblems {
         }
         return ours instanceof PermitInterruptedException
                 ? problem(HttpStatus.SERVICE_UNAVAILABLE, "interrupted", "The wait for a permit was interrupted")
-                : problem(
-                        HttpStatus.SERVICE_UNAVAILABLE,
-                        "store-failed",
-                        "The store of permits grants none at the moment");
+                : problem(HttpStatus.SERVICE_UNAVAILABLE, "store-failed", "The store of permits gave none");
     }
 
     /** When a client may try again. */

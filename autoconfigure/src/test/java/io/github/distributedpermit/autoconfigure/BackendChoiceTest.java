@@ -93,6 +93,7 @@ class BackendChoiceTest {
         assertThat(analysis.getDescription()).contains("No store for permits").doesNotContain("Jedis");
         assertThat(analysis.getAction())
                 .contains("org.springframework.boot:spring-boot-starter-data-redis")
+                .contains("org.springframework.boot:spring-boot-starter-jdbc (the application's database)")
                 .contains("distributed-permit.backend=local");
     }
 

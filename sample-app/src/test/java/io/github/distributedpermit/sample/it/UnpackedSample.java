@@ -1,12 +1,12 @@
 package io.github.distributedpermit.sample.it;
 
 import io.github.distributedpermit.jvm.ClassArchive;
+import io.github.distributedpermit.testsupport.Once;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
-import org.jspecify.annotations.Nullable;
 
 /**
  * The packaged application, unpacked by its own tools, with an archive of its classes: what Spring Boot documents for quick
@@ -16,10 +16,9 @@ final class UnpackedSample {
 
     private static final Path PACKAGED = Path.of(System.getProperty("sample.jar", ""));
     private static final Path DIRECTORY = Path.of("target", "it-unpacked").toAbsolutePath();
+    private static final Once<UnpackedSample> PREPARED = new Once<>(UnpackedSample::new);
 
     private final List<String> options;
-
-    private static @Nullable UnpackedSample prepared;
 
     private UnpackedSample() {
         unpack();
@@ -32,7 +31,7 @@ final class UnpackedSample {
 
     /** Options of a JVM that runs it. */
     static List<String> options() {
-        return prepared().options;
+        return PREPARED.get().options;
     }
 
     /** Options of a JVM that runs the application as it was packaged. */
@@ -81,15 +80,5 @@ final class UnpackedSample {
             instance.terminate();
             instance.awaitEnd();
         }
-    }
-
-    /** A failure does not spoil the class: the next test tries again. */
-    private static synchronized UnpackedSample prepared() {
-        UnpackedSample known = prepared;
-        if (known == null) {
-            known = new UnpackedSample();
-            prepared = known;
-        }
-        return known;
     }
 }

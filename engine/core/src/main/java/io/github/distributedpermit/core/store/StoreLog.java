@@ -64,11 +64,10 @@ public final class StoreLog {
     private volatile @Nullable Grace grace;
 
     private final Throttle expiries = new Throttle(MOST_EXPIRIES);
-    private final Throttle refusals = new Throttle(1);
-    /** The reason of the last line about a refusal, and when it may be logged again. Guarded by {@link #refusals}. */
-    private String refusal = "";
+    /** The reason of the last line about a refusal. Guarded by this, as its time is. */
+    private @Nullable String refusal;
 
-    private long refusalAgain;
+    private long refusedAt;
     private final Map<String, Bypass> bypasses = new ConcurrentHashMap<>();
 
     /**
@@ -104,17 +103,17 @@ public final class StoreLog {
     /** A claim was refused for a reason that only people can mend. */
     void refuses(PermitStoreException cause, long now) {
         String reason = problem(cause);
-        synchronized (refusals) {
-            if ((reason.equals(refusal) && now < refusalAgain) || refusals.pass(1, now) < 0) {
+        synchronized (this) {
+            if (refusal != null && now - refusedAt < (reason.equals(refusal) ? REFUSAL_INTERVAL : INTERVAL)) {
                 return;
             }
             refusal = reason;
-            refusalAgain = now + REFUSAL_INTERVAL;
+            refusedAt = now;
         }
         LOG.log(
                 Level.WARNING,
-                "The store of permits {0} answers, and grants none: {1}. Calls fail until that is mended, unless onStoreFailure lets"
-                        + " them run.",
+                "The store of permits {0} answers, and refuses a claim: {1}. Such calls fail until that is mended, whatever"
+                        + " onStoreFailure says.",
                 store,
                 reason);
     }

@@ -102,7 +102,7 @@ class StoreLogTest {
         }
         assertThat(lines)
                 .hasSize(2)
-                .allMatch(line -> line.startsWith("WARN") && line.contains("grants none: no permissions to run"));
+                .allMatch(line -> line.startsWith("WARN") && line.contains("refuses a claim: no permissions to run"));
     }
 
     @Test

@@ -2,6 +2,7 @@ package io.github.distributedpermit.harness.fleet;
 
 import io.github.distributedpermit.harness.member.MemberMain;
 import io.github.distributedpermit.jvm.ClassArchive;
+import io.github.distributedpermit.testsupport.Once;
 import java.io.File;
 import java.io.IOException;
 import java.io.OutputStream;
@@ -15,7 +16,6 @@ import java.util.jar.JarOutputStream;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import java.util.zip.ZipEntry;
-import org.jspecify.annotations.Nullable;
 
 /**
  * Where members have their classes from: the class path of the harness, with jars in the place of its directories, and an
@@ -25,7 +25,7 @@ public final class MemberClasses {
 
     private static final int CAPACITY = 1_000;
 
-    private static @Nullable MemberClasses prepared;
+    private static final Once<MemberClasses> PREPARED = new Once<>(MemberClasses::new);
 
     private final List<String> options;
 
@@ -60,7 +60,7 @@ public final class MemberClasses {
      */
     public static List<String> options(List<Path> patches) {
         if (patches.isEmpty()) {
-            return prepared().options;
+            return PREPARED.get().options;
         }
         return List.of(
                 "-cp",
@@ -113,15 +113,5 @@ public final class MemberClasses {
             member.ask("drain 1 1");
             member.quit();
         }
-    }
-
-    /** A failure does not spoil the class: the next member tries again. */
-    private static synchronized MemberClasses prepared() {
-        MemberClasses known = prepared;
-        if (known == null) {
-            known = new MemberClasses();
-            prepared = known;
-        }
-        return known;
     }
 }
